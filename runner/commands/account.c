@@ -21,7 +21,7 @@ static const char *format = "table";
 static unsigned account_options(struct option *list, unsigned most)
 {
 	const struct option all[] = {
-		{"--format", OPTION_CHOICE, &format, "table|json|svg", "table|json|svg", 0, 0, "what is printed (default: table)"},
+		{"--format", OPTION_CHOICE, &format, "table|json|svg", "table|json|svg", 0, 0, "output format (default: table)"},
 	};
 	for (unsigned i = 0; i < COUNT_OF(all) && i < most; i++)
 		list[i] = all[i];
@@ -179,7 +179,7 @@ static void complain_uncounted(const struct command *c, const struct counts *cou
 		complain(c, "%s: neither cycles nor execution stalls were counted; stallmeter events lists what to count", file);
 }
 
-static int workload_account_run(const struct command *c, int operands, char **operand)
+static int account_run(const struct command *c, int operands, char **operand)
 {
 	static struct results r;
 	static struct counts counts;
@@ -217,11 +217,11 @@ static int workload_account_run(const struct command *c, int operands, char **op
 const struct command command_account = {
 	"account", "RESULTS COUNTS...", "Says where the cycles of your program went, with the penalties of a run.",
 	"COUNTS is what `perf stat -x, -o FILE -e LIST` or `perf stat -j -o FILE -e LIST` wrote; `stallmeter events RESULTS`\n"
-	"prints the LIST. Several files are of several runs of the program: their counts are brought to the cycles of the first.\n"
-	"Each source of stalls is a range, from what it costs when such events overlap to what one costs alone; charged is what\n"
-	"the stalls, the cycles with a miss in flight and those of a starved front end leave of it. Events that were not counted,\n"
-	"or for a part of the time only, leave their term open.\n",
-	account_options, workload_account_run,
+	"prints the LIST. Several files hold several runs of the program; their counts are scaled to the cycles of the first.\n"
+	"Each source of stalls is a range, from what its events cost when they overlap to what they cost one by one. `charged` is\n"
+	"the part of it that fits into the stalls, the cycles with a miss in flight and those of a starved front end. A term stays\n"
+	"open if its events were not counted, or only for part of the time.\n",
+	account_options, account_run,
 };
 
 /* --- events ------------------------------------------------------------------------------------ */
@@ -363,8 +363,8 @@ static int events_run(const struct command *c, int operands, char **operand)
 
 const struct command command_events = {
 	"events", "RESULTS", "Prints the list of events for `perf stat -e` that `stallmeter account` needs.",
-	"The list is for the processor of RESULTS, in perf's own syntax, so that perf needs no tables. With --profile it is for\n"
-	"`perf record -e`: each event with the sample-after value that makes its samples as many cycles each as those of cycles,\n"
-	"two million by the penalty that these RESULTS measured.\n",
+	"The list is for the processor of RESULTS, in perf's own syntax, so perf needs no tables. With --profile it is for\n"
+	"`perf record -e`: each event has a sample-after value with which one sample stands for two million cycles, by the penalty\n"
+	"that these RESULTS measured.\n",
 	events_options, events_run,
 };

@@ -229,7 +229,7 @@ static int collect_command(const struct command *c, int operands, char **operand
 const struct command command_collect = {
 	"collect", "FROM... DEST", "Copies runs from sticks, uploads and logs into a folder of many.",
 	"FROM is where a stick is mounted, a folder of runs such as uploads or `stallmeter run --out` make, a run's own folder, or\n"
-	"a log of the serial line (as `stallmeter fetch` takes it). Runs that DEST has already are left out; nothing is overwritten,\n"
-	"nothing in FROM is changed. Exit status: 1 a run is damaged, and was taken all the same; 3 a FROM has no run.\n",
+	"a log of the serial line (as `stallmeter fetch` takes it). Runs that DEST already has are left out; nothing is overwritten,\n"
+	"and nothing in FROM is changed. Exit status: 1 a damaged run was copied as it is; 3 a FROM has no run.\n",
 	collect_options, collect_command,
 };

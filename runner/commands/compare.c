@@ -19,9 +19,9 @@ static bool all_rows;
 static unsigned compare_options(struct option *list, unsigned most)
 {
 	const struct option all[] = {
-		{"--vs", OPTION_MARK, &versus, "B...", NULL, 0, 0, "the runs behind it are the other side"},
-		{"--fail-over", OPTION_NUMBER, &fail_over, "PERCENT", NULL, 0, 1000, "exit status 1 when a row changed by more, or is not ok any more"},
-		{"--all", OPTION_SWITCH, &all_rows, NULL, NULL, 0, 0, "rows that did not change too"},
+		{"--vs", OPTION_MARK, &versus, "B...", NULL, 0, 0, "the runs that follow are the other side"},
+		{"--fail-over", OPTION_NUMBER, &fail_over, "PERCENT", NULL, 0, 1000, "exit status 1 when a row changed by more, or is no longer ok"},
+		{"--all", OPTION_SWITCH, &all_rows, NULL, NULL, 0, 0, "print rows that did not change as well"},
 	};
 	for (unsigned i = 0; i < COUNT_OF(all) && i < most; i++)
 		list[i] = all[i];
@@ -341,9 +341,9 @@ static int compare_command(const struct command *c, int operands, char **operand
 
 const struct command command_compare = {
 	"compare", "RUN...", "Compares runs: what differs around them, and which rows differ by more than boots do.",
-	"`compare A1 A2 --vs B1 B2` tells two sides apart; give several boots of each, since the spread between boots\n"
-	"decides. A change is called one when all rows of two equal tables would give no such call in 99.5 % of all\n"
-	"comparisons (Student's t with the spread between boots, Holm over the rows). `error` is the standard error of\n"
+	"`compare A1 A2 --vs B1 B2` compares two sides; give several boots of each, since the spread between boots\n"
+	"decides. A row counts as changed at a level at which 99.5 % of all comparisons of two equal tables report no\n"
+	"change in any row (Student's t with the spread between boots, Holm over the rows). `error` is the standard error of\n"
 	"the change. Without --vs the runs are a fleet: median, deviation and outlying machines of each row.\n",
 	compare_options, compare_command,
 };

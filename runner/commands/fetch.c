@@ -22,7 +22,7 @@ static const char *log_file, *out = "out/run";
 static unsigned fetch_options(struct option *list, unsigned most)
 {
 	const struct option all[] = {
-		{"--serial", OPTION_TEXT, &log_file, "LOG", NULL, 0, 0, "what a terminal or a remote console recorded of the serial line"},
+		{"--serial", OPTION_TEXT, &log_file, "LOG", NULL, 0, 0, "the serial line as a terminal or a remote console recorded it"},
 		{"--out", OPTION_TEXT, &out, "DIR", NULL, 0, 0, "where the runs' directories are made (default: out/run)"},
 	};
 	for (unsigned i = 0; i < COUNT_OF(all) && i < most; i++)
@@ -311,7 +311,7 @@ static int fetch_command(const struct command *c, int operands, char **operand)
 const struct command command_fetch = {
 	"fetch", "", "Rebuilds runs from a log of the serial line.",
 	"The application sends each line of a run's files over the serial line too, with a prefix and a checksum.\n"
-	"From a log of that a run's directory is made again, byte for byte. Logs of several boots may be joined.\n"
-	"Where lines are missing or damaged they are named, and only the journal's whole lines are kept: status 1.\n",
+	"A log of that line is enough to rebuild a run's directory byte for byte. Logs of several boots may be joined.\n"
+	"Missing or damaged lines are named, and only the journal's whole lines are kept; the exit status is then 1.\n",
 	fetch_options, fetch_command,
 };

@@ -15,9 +15,9 @@ static unsigned fleet_options(struct option *list, unsigned most)
 {
 	const struct option options[] = {
 		{"--by", OPTION_CHOICE, &by, "product|bios|microcode", "product|bios|microcode", 0, 0,
-		 "what makes a group: runs of one product, of one BIOS, of one microcode (default: product)"},
-		{"--html", OPTION_TEXT, &html_file, "FILE", NULL, 0, 0, "also draws it, as one file that needs no other"},
-		{"--all", OPTION_SWITCH, &all, NULL, NULL, 0, 0, "every outlying row of a run, not the first ten"},
+		 "how runs are grouped: by product, by BIOS or by microcode (default: product)"},
+		{"--html", OPTION_TEXT, &html_file, "FILE", NULL, 0, 0, "also draw the result, as one self-contained file"},
+		{"--all", OPTION_SWITCH, &all, NULL, NULL, 0, 0, "print every outlying row of a run, not only the first ten"},
 	};
 	for (unsigned i = 0; i < COUNT_OF(options) && i < most; i++)
 		list[i] = options[i];
@@ -150,12 +150,12 @@ static int fleet_command(const struct command *c, int operands, char **operand)
 }
 
 const struct command command_fleet = {
-	"fleet", "DIR...", "Finds the machines of a fleet that lie apart from their product, and those that drift.",
+	"fleet", "DIR...", "Finds the machines of a fleet that differ from others of their product, and those that drift.",
 	"DIR is a folder of runs, such as `stallmeter collect` fills. A run is outlying where a row lies more than 6 robust\n"
 	"deviations (1.4826 times the median absolute deviation, of the group or within a run, whichever is larger) and more than\n"
 	"2 % from the median of its group, or has no value where nine of ten runs have one. Groups of fewer than four runs have no\n"
-	"outliers. Below each outlying run stands what its firmware, machine and settings have otherwise than most of the group.\n"
-	"A machine with five runs or more drifted where the medians of the first and the last third of them lie as far apart,\n"
+	"outliers. Below each outlying run stands where its firmware, machine and settings differ from most of the group.\n"
+	"A machine with five runs or more drifted where the medians of its first and its last third differ by as much,\n"
 	"in deviations from one run to the next.\n"
 	"\n"
 	"Exit status: 0 nothing found, 1 a run is outlying or a machine drifted, 2 no such folder or no run in it.\n",

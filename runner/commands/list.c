@@ -28,13 +28,13 @@ static unsigned list_options(struct option *list, unsigned most)
 		{"--machines", OPTION_SWITCH, &machines, NULL, NULL, 0, 0, "the simulated machines that are built in"},
 		{"--rows", OPTION_SWITCH, &row_names, NULL, NULL, 0, 0, "the rows of the benchmark table and their suites"},
 		{"--events", OPTION_TEXT, &events_of, "PROCESSOR", NULL, 0, 0, "the events of a processor of the tables: encodings, counters, which are precise, what filters they need, and whether the simulated machine of that processor models them"},
-		{"--machine", OPTION_TEXT, &asked_machine, "NAME|FILE", NULL, 0, 0, "with --events: the simulated machine that is asked (default: the built-in one of that name)"},
+		{"--machine", OPTION_TEXT, &asked_machine, "NAME|FILE", NULL, 0, 0, "with --events: the simulated machine to ask (default: the built-in one of that name)"},
 		{"--profiles", OPTION_TEXT, &profiles_of, "PROCESSOR", NULL, 0, 0, "the profiles of a processor of the tables, with their events"},
 		{"--metrics", OPTION_TEXT, &metrics_of, "PROCESSOR", NULL, 0, 0, "the derived metrics of its uncore, and how many runs each takes"},
 		{"--concepts", OPTION_TEXT, &concepts_of, "PROCESSOR", NULL, 0, 0, "what rows ask for, and which of its events count it, or why none does"},
-		{"--relations", OPTION_SWITCH, &relations, NULL, NULL, 0, 0, "what rows of a run are held against each other: who breaks it is unproven"},
+		{"--relations", OPTION_SWITCH, &relations, NULL, NULL, 0, 0, "the relations that rows of one run must satisfy; rows that break one become unproven"},
 		{"--confirmed", OPTION_TEXT, &confirmed, "FOLDER", NULL, 0, 0, "README's table: how many rows each descriptor's events can prove, and which the published results in FOLDER confirm"},
-		{"--identify", OPTION_TEXT, &identify, "FILE", NULL, 0, 0, "what a machine.txt, which lies beside the results of a run, is taken for"},
+		{"--identify", OPTION_TEXT, &identify, "FILE", NULL, 0, 0, "the processor that a machine.txt, found beside the results of a run, describes"},
 	};
 	for (unsigned i = 0; i < COUNT_OF(all) && i < most; i++)
 		list[i] = all[i];
@@ -269,5 +269,5 @@ static int list_run(const struct command *c, int operands, char **operand)
 }
 
 const struct command command_list = {
-	"list", "", "Lists machines and rows.", "Without an option: everything.\n", list_options, list_run,
+	"list", "", "Lists machines and rows.", "Without an option it lists machines and rows.\n", list_options, list_run,
 };

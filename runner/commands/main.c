@@ -8,8 +8,8 @@ static void help(FILE *to)
 	options_paragraphs(to, "usage: stallmeter COMMAND [OPTION]...\n\n" PRODUCT_ABOUT "\nCommands:\n");
 	for (unsigned i = 0; i < commands_count; i++)
 		options_line(to, commands[i]->name, 10, commands[i]->summary);
-	options_paragraphs(to, "\nstallmeter COMMAND --help tells more of each; stallmeter --version says which one this is, stallmeter --man [COMMAND]\n"
-	      "prints a manual page, stallmeter --completion what bash completes by.\n\n" PRODUCT_STATUSES);
+	options_paragraphs(to, "\nstallmeter COMMAND --help describes a command; stallmeter --version prints version and commit, stallmeter --man [COMMAND]\n"
+	      "a manual page, stallmeter --completion the completion for bash.\n\n" PRODUCT_STATUSES);
 }
 
 static const struct command *command_named(const char *name)

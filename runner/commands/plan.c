@@ -18,8 +18,8 @@ static unsigned plan_options(struct option *list, unsigned most)
 		 "quick, full, or row names and patterns separated by commas (default: quick)"},
 		{"--profile", OPTION_TEXT, &profile, "NAME|EVENTS", NULL, 0, 0, "as for `stallmeter run`"},
 		{"--repetitions", OPTION_NUMBER, &repetitions, "N", NULL, 0, SAMPLES_MAX, "samples of each row, 0: the row's own"},
-		{"--seed", OPTION_NUMBER, &seed, "N", NULL, 0, UINT64_MAX, "of the order of windows, 0: a fixed one"},
-		{"--trace", OPTION_TEXT, &trace_file, "FILE", NULL, 0, 0, "every access, reads too, as `stallmeter replay` takes it"},
+		{"--seed", OPTION_NUMBER, &seed, "N", NULL, 0, UINT64_MAX, "seed of the order of windows; 0: a fixed one"},
+		{"--trace", OPTION_TEXT, &trace_file, "FILE", NULL, 0, 0, "write every access, reads included, in the form that `stallmeter replay` reads"},
 	};
 	for (unsigned i = 0; i < COUNT_OF(all) && i < most; i++)
 		list[i] = all[i];
@@ -94,8 +94,8 @@ static int plan_run(const struct command *c, int operands, char **operand)
 const struct command command_plan = {
 	"plan", "", "Lists every register write that a run would make, and writes nothing.",
 	"By row: core, register, value, what the register is, the event that is selected, and in brackets where that is\n"
-	"written; then what each register goes back to at the end, or that it stays since it changes by itself. Register\n"
-	"writes do not depend on what kernels measure, so that this is what `stallmeter run` writes on the same machine.\n"
+	"written; then the value that each register is restored to at the end, or that it is left alone because it changes by itself.\n"
+	"Register writes do not depend on what kernels measure, so `stallmeter run` writes exactly these on the same machine.\n"
 	"In the guest: mode=plan.\n",
 	plan_options, plan_run,
 };

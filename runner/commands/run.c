@@ -33,24 +33,24 @@ static unsigned run_options(struct option *list, unsigned most)
 		{"--backend", OPTION_CHOICE, &backend_name, "sim|native", "sim|native", 0, 0,
 		 "a simulated machine, or this one without its PMU (default: native)"},
 		{"--machine", OPTION_TEXT, &machine_name, "NAME|FILE", NULL, 0, 0,
-		 "which simulated machine: a built-in name, see `stallmeter list`, or a machine file"},
+		 "the simulated machine: a built-in name (see `stallmeter list`) or a machine file"},
 		{"--suite", OPTION_TEXT, &suite, "NAMES", NULL, 0, 0,
 		 "quick, full, or row names and patterns separated by commas (default: quick)"},
 		{"--profile", OPTION_TEXT, &profile, "NAME|EVENTS", NULL, 0, 0,
 		 "count a profile's events, see `stallmeter list --profiles`, or EVENT,EVENT,... over the rows' kernels; with ,lbr=KIND+KIND behind it, last-branch records of JCC, NEAR_RET, NEAR_REL_CALL, ... or all"},
-		{"--cores", OPTION_TEXT, &cores, "LIST", NULL, 0, 0, "which cores rows of several may use, such as 0-3,8 (default: all)"},
-		{"--nodes", OPTION_TEXT, &nodes, "LIST", NULL, 0, 0, "which memory nodes (default: all)"},
+		{"--cores", OPTION_TEXT, &cores, "LIST", NULL, 0, 0, "the cores that rows of several cores may use, such as 0-3,8 (default: all)"},
+		{"--nodes", OPTION_TEXT, &nodes, "LIST", NULL, 0, 0, "the memory nodes that they may use (default: all)"},
 		{"--repetitions", OPTION_NUMBER, &repetitions, "N", NULL, 0, SAMPLES_MAX,
 		 "samples of each row, 0: the row's own"},
 		{"--vector-bits", OPTION_NUMBER, &vector_bits, "N", NULL, 0, 512,
 		 "leave out kernels with wider vectors than 128, 256 or 512 bits; 0: none"},
-		{"--seed", OPTION_NUMBER, &seed, "N", NULL, 0, UINT64_MAX, "of the order of windows, 0: a fixed one"},
-		{"--label", OPTION_TEXT, &label, "TEXT", NULL, 0, 0, "a word of yours that the results carry"},
+		{"--seed", OPTION_NUMBER, &seed, "N", NULL, 0, UINT64_MAX, "seed of the order of windows; 0: a fixed one"},
+		{"--label", OPTION_TEXT, &label, "TEXT", NULL, 0, 0, "a word of your own, stored in the results"},
 		{"--expect", OPTION_TEXT, &expect_file, "FILE", NULL, 0, 0,
-		 "statuses to expect, lines `ROW = STATUS|STATUS...`"},
+		 "expected statuses, in lines `ROW = STATUS|STATUS...`"},
 		{"--trace", OPTION_TEXT, &trace_file, "FILE", NULL, 0, 0,
-		 "every access to a register, in a form that `stallmeter replay` takes (not natively)"},
-		{"--proofs", OPTION_SWITCH, &proofs, NULL, NULL, 0, 0, "below each row that is ok: what the counters counted"},
+		 "write every register access in the form that `stallmeter replay` reads (not natively)"},
+		{"--proofs", OPTION_SWITCH, &proofs, NULL, NULL, 0, 0, "print below each row that is ok what the counters counted"},
 		{"--out", OPTION_TEXT, &out, "DIR", NULL, 0, 0, "where the run's directory is made (default: out/run)"},
 	};
 	for (unsigned i = 0; i < COUNT_OF(all) && i < most; i++)
@@ -434,7 +434,7 @@ static int run_run(const struct command *c, int operands, char **operand)
 }
 
 const struct command command_run = {
-	"run", "", "Runs benchmarks and writes what they gave.",
+	"run", "", "Runs benchmarks and writes their results.",
 	"Each run has a directory of its own below --out, named PRODUCT-ID-NUMBER, with journal.jsonl (a line\n"
 	"as each row ends), results.json and penalties.csv; results/SCHEMA.md describes them. Nothing is ever\n"
 	"overwritten. Ctrl-C ends after the current row with valid files.\n"

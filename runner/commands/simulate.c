@@ -25,10 +25,10 @@ static unsigned simulate_options(struct option *list, unsigned most)
 		{"--machine", OPTION_TEXT, &machine_name, "NAME|FILE", NULL, 0, 0, "the simulated machine"},
 		{"--threads", OPTION_NUMBER, &threads, "N", NULL, 1, 2, "logical processors a core (as the machine's file says)"},
 		{"--kernel-mode", OPTION_SWITCH, &kernel_mode, NULL, NULL, 0, 0, "kernels run at CPL 0, not at CPL 3"},
-		{"--trace", OPTION_TEXT, &trace_name, "FILE", NULL, 0, 0, "the accesses, in a form that stallmeter replay takes"},
-		{"--run", OPTION_TEXT, &kernel, "KERNEL", NULL, 0, 0, "within such a program: run a kernel on the simulated machine"},
-		{"--instructions", OPTION_NUMBER, &instructions, "N", NULL, 1, SERVE_INSTRUCTIONS_MOST, "about how many of them"},
-		{"--cpu", OPTION_NUMBER, &cpu, "N", NULL, 0, 511, "on which logical processor"},
+		{"--trace", OPTION_TEXT, &trace_name, "FILE", NULL, 0, 0, "write the accesses in the form that `stallmeter replay` reads"},
+		{"--run", OPTION_TEXT, &kernel, "KERNEL", NULL, 0, 0, "within PROGRAM: run a kernel on the simulated machine"},
+		{"--instructions", OPTION_NUMBER, &instructions, "N", NULL, 1, SERVE_INSTRUCTIONS_MOST, "with --run: about so many instructions"},
+		{"--cpu", OPTION_NUMBER, &cpu, "N", NULL, 0, 511, "with --run: the logical processor"},
 	};
 	for (unsigned i = 0; i < COUNT_OF(all) && i < most; i++)
 		list[i] = all[i];
@@ -192,9 +192,9 @@ static int simulate_command(const struct command *c, int operands, char **operan
 
 const struct command command_simulate = {
 	"simulate", "-- PROGRAM [ARGUMENT...]", "Runs a program whose register accesses go to a simulated machine.",
-	"What PROGRAM and the programs that it starts do with /dev/cpu/N/msr, /dev/cpu/N/cpuid and PCI configuration space (/proc/bus/pci,\n"
-	"/sys/bus/pci), and their CPUID and RDPMC instructions, go to the simulated machine: rdmsr, wrmsr, likwid-perfctr and pcm run as they are.\n"
-	"Within it, `stallmeter simulate --run KERNEL` lets the machine run a kernel, which its counters count, and prints what was truly retired:\n\n"
+	"The simulated machine answers all accesses of PROGRAM and of the programs that it starts to /dev/cpu/N/msr, /dev/cpu/N/cpuid and PCI\n"
+	"configuration space (/proc/bus/pci, /sys/bus/pci), and their CPUID and RDPMC instructions, so rdmsr, wrmsr, likwid-perfctr and pcm run\n"
+	"unchanged. Within PROGRAM, `stallmeter simulate --run KERNEL` runs a kernel on that machine under its counters, and prints what retired:\n\n"
 	"    stallmeter simulate -- likwid-perfctr -C 0 -g BRANCH stallmeter simulate --run k_add_chain\n\n"
 	"Kernels: k_add_chain, k_chase and others without data of their own. The exit status is the program's.\n",
 	simulate_options, simulate_command,

@@ -16,15 +16,15 @@ static unsigned stat_options(struct option *list, unsigned most)
 	const struct option all[] = {
 		{"-e", OPTION_TEXT, &events, "LIST", NULL, 0, 0, "events, separated by commas: any name that `stallmeter list --events` shows, with :MODIFIERS"},
 		{"-M", OPTION_TEXT, &metrics, "LIST", NULL, 0, 0, "metrics of `stallmeter list --metrics`, or all"},
-		{"-w", OPTION_TEXT, &workload, "LIST", NULL, 0, 0, "what runs: a row, account.NAME or idle; several one after the other"},
+		{"-w", OPTION_TEXT, &workload, "LIST", NULL, 0, 0, "workloads, run one after the other: a row, account.NAME or idle"},
 		{"--machine", OPTION_TEXT, &machine_name, "NAME|FILE", NULL, 0, 0, "the simulated machine (default: as `stallmeter list` marks it)"},
 		{"--cores", OPTION_TEXT, &cores, "LIST", NULL, 0, 0, "the cores that run it at once, such as 0-3,8 (default: core 0, or all for rows of several)"},
-		{"-I", OPTION_TEXT, &interval, "MS", NULL, 0, 0, "a line each MS milliseconds of the machine's time, such as 100 or 0.05"},
-		{"--for", OPTION_TEXT, &duration, "MS", NULL, 0, 0, "how long each run lasts (with -I: ten intervals if left out)"},
-		{"--windows", OPTION_NUMBER, &windows, "N", NULL, 0, 1000000, "or how many windows each run has (default: 4)"},
-		{"--per", OPTION_CHOICE, &per, "sum|socket|box", "sum|socket|box", 0, 0, "one figure an event, or each socket's, or each box's and core's"},
-		{"--format", OPTION_CHOICE, &format, "text|csv|json", "text|csv|json", 0, 0, "of what is printed (default: text)"},
-		{"--seed", OPTION_NUMBER, &seed, "N", NULL, 0, UINT64_MAX, "of random orders, 0: a fixed one"},
+		{"-I", OPTION_TEXT, &interval, "MS", NULL, 0, 0, "print a line every MS milliseconds of the machine's time, such as 100 or 0.05"},
+		{"--for", OPTION_TEXT, &duration, "MS", NULL, 0, 0, "duration of each run (default with -I: ten intervals)"},
+		{"--windows", OPTION_NUMBER, &windows, "N", NULL, 0, 1000000, "instead of --for: windows of each run (default: 4)"},
+		{"--per", OPTION_CHOICE, &per, "sum|socket|box", "sum|socket|box", 0, 0, "one figure per event, per socket, or per box and core"},
+		{"--format", OPTION_CHOICE, &format, "text|csv|json", "text|csv|json", 0, 0, "output format (default: text)"},
+		{"--seed", OPTION_NUMBER, &seed, "N", NULL, 0, UINT64_MAX, "seed of random orders; 0: a fixed one"},
 	};
 	for (unsigned i = 0; i < COUNT_OF(all) && i < most; i++)
 		list[i] = all[i];
@@ -141,7 +141,7 @@ const struct command command_stat = {
 	"stat", "", "Counts named events, of cores and of the uncore, while a workload runs.",
 	"Names: as `stallmeter list --events` shows them, in any case; BOX.EVENT and BOX[N].EVENT for the uncore; rHHHH for\n"
 	"a raw PERFEVTSEL code. Modifiers of core events: u, k, cmask=N, inv, edge, any, ldlat=N; of uncore events: the\n"
-	"box's filters (opc=0x182), thresh=N, edge, invert. A name that is not known is answered by the three nearest.\n"
+	"box's filters (opc=0x182), thresh=N, edge, invert. For an unknown name the three nearest are suggested.\n"
 	"\n"
 	"NetBurst: DETECTOR.UNIT+UNIT, with thresh=N (or cmask=N), complement, edge; any, other: whose threads' events;\n"
 	"active_none, active_single, active_both: cycles by how many threads are awake; escr=N: by the first (0) or the second\n"
@@ -150,7 +150,7 @@ const struct command command_stat = {
 	"started; A:force_ovf,B:cascade from the first one on.\n"
 	"\n"
 	"Events of cores are added up over the cores at work, those of the uncore over all boxes of all sockets; --per\n"
-	"shows them apart. Events that do not fit into the counters at once are counted in several runs of the same\n"
+	"prints them separately. Events that do not fit into the counters at once are counted in several runs of the same\n"
 	"workload, and the column `run` says which; nothing is multiplexed. On a booted machine: count, metrics, workload\n"
 	"and interval_ms in stallmeter.ini.\n"
 	"\n"

@@ -27,7 +27,7 @@ static const char *rows_wanted = "load.l1.latency,load.l2.latency";
 static unsigned steady_options(struct option *list, unsigned most)
 {
 	const struct option all[] = {
-		{"--runs", OPTION_NUMBER, &runs, "N", NULL, 2, STEADY_RUNS_MAX, "of each row (default: 10)"},
+		{"--runs", OPTION_NUMBER, &runs, "N", NULL, 2, STEADY_RUNS_MAX, "runs of each row (default: 10)"},
 		{"--suite", OPTION_TEXT, &rows_wanted, "NAMES", NULL, 0, 0, "names or patterns (default: load.l1.latency,load.l2.latency)"},
 	};
 	for (unsigned i = 0; i < COUNT_OF(all) && i < most; i++)
@@ -172,10 +172,10 @@ static int steady_run(const struct command *c, int operands, char **operand)
 }
 
 const struct command command_steady = {
-	.name = "steady", .operands = "", .summary = "Runs rows again and again on this machine: how well they repeat.",
-	.more = "Prints the coefficient of variation over the runs of each row. Noisy: it is above 0.1 %, or other processes took more\n"
-	        "than 10 % of a processor's time meanwhile, on whatever core. In a virtual machine it keeps the other processors awake, at\n"
-	        "the lowest priority, or the host would lend them to others. A run whose windows lie more than 1 % apart is run again, three\n"
-	        "times as many in all as were asked for, and then counts as disturbed. Exit status 1 when a row is noisy.",
+	.name = "steady", .operands = "", .summary = "Runs rows repeatedly on this machine and tells how well they repeat.",
+	.more = "Prints the coefficient of variation over the runs of each row. A row is noisy when that exceeds 0.1 %, or when other\n"
+	        "processes took more than 10 % of one processor's time meanwhile. In a virtual machine busy loops of the lowest priority keep\n"
+	        "the other processors awake, so that the host does not lend them to others. A run whose windows differ by more than 1 % is\n"
+	        "repeated, up to three times as many runs as were asked for; after that it counts as disturbed. Exit status 1: a row is noisy.\n",
 	.options = steady_options, .run = steady_run,
 };

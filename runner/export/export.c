@@ -15,7 +15,7 @@ static bool unproven;
 static unsigned export_options(struct option *list, unsigned most)
 {
 	if (most)
-		list[0] = (struct option){"--unproven", OPTION_SWITCH, &unproven, NULL, NULL, 0, 0, "values too that no counter confirmed, such as native ones"};
+		list[0] = (struct option){"--unproven", OPTION_SWITCH, &unproven, NULL, NULL, 0, 0, "include values that no counter confirmed, such as native ones"};
 	return 1;
 }
 
@@ -289,6 +289,6 @@ const struct command command_export = {
 #include "runner/export/formats.def"
 #undef FORMAT
 #undef TABLE
-	"\nWhat a format cannot hold is said on standard error. Exit status 1: these results have nothing for it, and why.\n",
+	"\nWhat a format cannot hold is reported on standard error. Exit status 1: the results have nothing for it, for the reason given.\n",
 	export_options, export_command,
 };

@@ -50,7 +50,7 @@ struct command {
 	"Measures what every kind of processor stall costs. This is the host command; the\n" \
 	"application that boots a machine by itself is made by `make image`.\n"
 #define PRODUCT_STATUSES \
-	"Exit status: 0 well; 1 a row or finding is not as expected; 2 bad input, said in one line\n" \
+	"Exit status: 0 success; 1 a row or finding is not as expected; 2 bad input, reported in one line\n" \
 	"before anything ran; 3 nothing could be run or results could not be kept; 4 stopped by\n" \
 	"Ctrl-C, what was written is valid.\n"
 

@@ -78,8 +78,7 @@ void options_help(FILE *to, const struct command *c, const struct option *list, 
 	fprintf(to, "usage: stallmeter %s%s%s%s\n\n", c->name, n ? " [OPTION]..." : "", c->operands[0] ? " " : "", c->operands);
 	print_folded(to, c->summary, 0);
 	fputc('\n', to);
-	if (n)
-		fputs("\nOptions:\n", to);
+	fputs("\nOptions:\n", to);
 	for (unsigned i = 0; i < n; i++) {
 		char left[64], help[400];
 		snprintf(left, sizeof(left), "%s %s", list[i].name, list[i].value ? list[i].value : "");
