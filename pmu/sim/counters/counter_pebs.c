@@ -9,6 +9,7 @@
  * several counters, GLOBAL_CTRL = 0 that does not stop PEBS (errata of versions up to 4), TSX and HLE fields (written as
  * 0), the call-stack mode of the LBR. */
 #include "pmu/sim/counters/counter_state.h"
+#include "pmu/sim/isa/ops.h"
 
 #define MSR_LBR_SELECT   0x1C8
 #define MSR_LBR_TOS      0x1C9
@@ -195,8 +196,18 @@ static bool is_source(const struct retired *r, uint64_t first, uint64_t last)
 	return r->insn->load && r->source >= first && r->source <= last;
 }
 
-/* How often a precise condition holds for a retired instruction. */
-static unsigned occurrences(enum precise what, const struct retired *r)
+static bool crosses(uint64_t va, unsigned bytes)
+{
+	return (va & 63) + bytes > 64;
+}
+
+/* ADDPS to CMPSD follow each other in four forms: packed single and double, scalar single and double. */
+static bool is_arithmetic(const struct insn *in, unsigned form)
+{
+	return in->op >= OP_ADDPS && in->op <= OP_CMPSD && (unsigned)(in->op - OP_ADDPS) % 4 == form;
+}
+
+unsigned counter_pebs_occurrences(enum precise what, const struct retired *r)
 {
 	const struct insn *in = r->insn;
 	switch (what) {
@@ -234,6 +245,18 @@ static unsigned occurrences(enum precise what, const struct retired *r)
 	case PRECISE_STORE_WALK: return in->store && r->store_dtlb_walk;
 	case PRECISE_LOCKED: return in->lock;
 	case PRECISE_FP_ASSIST: return r->effects->fp_assist;
+	case PRECISE_WALK: return (in->load && r->dtlb_level == 3) || (in->store && r->store_dtlb_walk);
+	case PRECISE_NOT_TAKEN_PREDICTED: return in->branch && !r->effects->taken && !r->mispredicted;
+	case PRECISE_NOT_TAKEN_MISPREDICTED: return in->branch && !r->effects->taken && r->mispredicted;
+	case PRECISE_TAKEN_PREDICTED: return in->branch && r->effects->taken && !r->mispredicted;
+	case PRECISE_TAKEN_MISPREDICTED: return in->branch && r->effects->taken && r->mispredicted;
+	case PRECISE_SPLIT_LOADS: return in->load && crosses(r->effects->load_va, r->effects->load_bytes);
+	case PRECISE_SPLIT_STORES: return in->store && crosses(r->effects->store_va, r->effects->store_bytes);
+	case PRECISE_PACKED_SINGLE: return is_arithmetic(in, 0);
+	case PRECISE_PACKED_DOUBLE: return is_arithmetic(in, 1);
+	case PRECISE_SCALAR_SINGLE: return is_arithmetic(in, 2);
+	case PRECISE_SCALAR_DOUBLE: return is_arithmetic(in, 3);
+	case PRECISE_X87: return in->class == UC_X87_ADD || in->class == UC_X87_MUL || in->class == UC_X87_DIV || in->class == UC_X87_SQRT;
 	case PRECISE_NO: case PRECISE_COUNT: break;
 	}
 	return 0;
@@ -335,7 +358,7 @@ void counters_retired(struct counters *p, const struct retired *r, const struct 
 		}
 		unsigned times = 0;
 		for (uint64_t left = c->precise; left; left &= left - 1)
-			times += occurrences((enum precise)__builtin_ctzll(left), r);
+			times += counter_pebs_occurrences((enum precise)__builtin_ctzll(left), r);
 		if (times && (!c->tagged || (tagged && counter_has_latency(p, n))))
 			count_one(p, n, r, regs, times);
 	}

@@ -149,6 +149,8 @@ MUST_CHECK enum status counter_pebs_read(struct counters *p, uint32_t msr, uint6
 MUST_CHECK enum status counter_pebs_write(struct counters *p, uint32_t msr, uint64_t value, struct sim_finding *f);
 /* Record format 0 (Core 2): the counters cannot be enabled with a PEBS buffer of more than one 4 KiB page. */
 bool counter_pebs_hangs(struct counters *p, uint64_t global_ctrl);
+/* How often a precise condition holds for a retired instruction. */
+unsigned counter_pebs_occurrences(enum precise what, const struct retired *r);
 /* Whether PEBS is on for general counter n. */
 bool counter_has_pebs(const struct counters *p, unsigned n);
 /* Whether counter n's PEBS_EN and LL_EN are both set: without them the load-latency event counts nothing. */

@@ -3,7 +3,7 @@
  *
  * Sources: SDM volume 3, performance monitoring of the Pentium 4: layouts of ESCR and CCCR, and the table of counters with
  * the ESCR that each value of a CCCR's ESCR select stands for; Sprunt 2002 for threshold, complement and edge; Linux p4.c
- * for counter 1, erratum N15 and the metrics of replays (facts only). */
+ * for counter 1 and erratum N15 (facts only). */
 #include "pmu/sim/counters/netburst_state.h"
 #include "pmu/text.h"
 
@@ -21,32 +21,6 @@ static const bool is_condition[SIG_COUNT] = {
 #define SIGNAL(name, kind, what) kind == LEVEL,
 #include "pmu/sim/signals/signals.def"
 #undef SIGNAL
-};
-
-/* What replay_event counts under a metric: retired loads and stores by source of their data. Three metrics need an event detected beside them
- * (SDM, table of metrics for replay tagging): by one ESCR of its unit, or by either, with these bits of its mask. */
-#define METRIC_SIGNALS 10
-#define EITHER 2u
-struct beside { uint16_t unit; uint8_t escr, select; uint16_t mask; const char *why; };
-static const struct beside nothing_beside = { 0 };
-static const struct beside split_loads = { UNIT_SAAT, 1, 0x04, 1 << 1, "split_load_retired: SAAT_ESCR1 does not detect load_port_replay SPLIT_LD" };
-static const struct beside split_stores = { UNIT_SAAT, 0, 0x05, 1 << 1, "split_store_retired: SAAT_ESCR0 does not detect store_port_replay SPLIT_ST" };
-static const struct beside mob_replays = { UNIT_MOB, EITHER, 0x03, 3 << 4,
-	"MOB_load_replay_retired: no MOB_ESCR detects MOB_load_replay PARTIAL_DATA and UNALGN_ADDR" };
-static const struct metric { uint32_t enable, vert; const struct beside *beside; uint8_t signal_count; uint16_t signals[METRIC_SIGNALS]; } metrics[] = {
-#define METRIC_BESIDE(e, v, b, ...) { e, v, b, sizeof((uint16_t[]){ __VA_ARGS__ }) / sizeof(uint16_t), { __VA_ARGS__ } }
-#define METRIC(e, v, ...) METRIC_BESIDE(e, v, &nothing_beside, __VA_ARGS__)
-#define BEYOND_L2 SIG_LOAD_L3_UNSHARED, SIG_LOAD_L3_OTHER_CLEAN, SIG_LOAD_L3_OTHER_MODIFIED, SIG_LOAD_REMOTE_CACHE_CLEAN, \
-	SIG_LOAD_REMOTE_CACHE_MODIFIED, SIG_LOAD_LOCAL_DRAM, SIG_LOAD_REMOTE_DRAM
-	METRIC(0x1, 1, SIG_LOAD_LFB_HIT, SIG_LOAD_L2_HIT, BEYOND_L2),
-	METRIC(0x2, 1, BEYOND_L2),
-	METRIC(0x4, 1, SIG_LOAD_DTLB_MISS),
-	METRIC(0x4, 2, SIG_DTLB_STORE_MISS),
-	METRIC(0x4, 3, SIG_LOAD_DTLB_MISS, SIG_DTLB_STORE_MISS),
-	METRIC(0x18000, 0x10, SIG_BRANCHES_MISPREDICTED),
-	METRIC_BESIDE(0x200, 1, &mob_replays, SIG_LOAD_BLOCK_OVERLAP),
-	METRIC_BESIDE(0x400, 1, &split_loads, SIG_SPLIT_LOADS),
-	METRIC_BESIDE(0x400, 2, &split_stores, SIG_SPLIT_STORES)
 };
 
 bool netburst_sim(const struct counters *p)
@@ -113,106 +87,9 @@ static uint64_t count(struct counters *p, unsigned c)
 	return total & mask_of(COUNTER_BITS);
 }
 
-static void listen(struct tap *t, const uint16_t *signals, unsigned n)
-{
-	for (unsigned i = 0; i < n; i++)
-		t->listen[signals[i] / 64] |= 1ull << signals[i] % 64;
-}
-
-static bool detected(const struct counters *p, const struct beside *b)
-{
-	bool found = !b->unit;
-	for (unsigned n = 0; n < 2 && b->unit; n++) {
-		const uint32_t escr = p->netburst->escr[b->unit + n - NETBURST_SIM_ESCR];
-		found = found || ((b->escr == EITHER || b->escr == n) && (escr >> 25 & 0x3F) == b->select && !(b->mask & ~(escr >> 9)));
-	}
-	return found;
-}
-
-static bool replays(const struct counters *p, struct tap *t, const char **why)
-{
-	uint32_t enable = p->netburst->pebs_enable & METRIC_BITS;
-	if (!(p->netburst->pebs_enable & PEBS_UOP_TAG)) {
-		*why = "replay_event: IA32_PEBS_ENABLE bit 24 is 0: no uop is tagged";
-		return false;
-	}
-	for (unsigned i = 0; i < COUNT_OF(metrics); i++)
-		if (metrics[i].enable == enable && metrics[i].vert == p->netburst->matrix_vert) {
-			if (!detected(p, metrics[i].beside)) {
-				*why = metrics[i].beside->why;
-				return false;
-			}
-			listen(t, metrics[i].signals, metrics[i].signal_count);
-			return true;
-		}
-	*why = "replay_event: IA32_PEBS_ENABLE and MSR_PEBS_MATRIX_VERT are no metric";
-	return false;
-}
-
-/* Uops tagged by an upstream ESCR. */
-static bool front_end(const struct counters *p, struct tap *t, const char **why)
-{
-	bool any = false;
-	for (unsigned n = 0; n < 2 && !any; n++) {
-		uint32_t escr = p->netburst->escr[UNIT_RAT + n - NETBURST_SIM_ESCR];
-		for (unsigned i = 0; escr & ESCR_TAG && i < p->m->events->count; i++) {
-			const struct sim_event *e = &p->m->events->rows[i];
-			if (e->unit == UNIT_RAT && e->select == (escr >> 25 & 0x3F) && escr >> (9 + e->umask) & 1) {
-				listen(t, e->signals, e->signal_count);
-				any = true;
-			}
-		}
-		if (any)
-			t->from &= (uint8_t)netburst_sim_threads(escr);
-	}
-	*why = !any ? "front_end_event: no ESCR tags uops" : t->from ? NULL :
-		"front_end_event: the threads whose uops are tagged are not those that are counted";
-	return any && t->from;
-}
-
-/* The signals of a mask of a unit's event; false with *why: not in the map, or known by name only. */
-static bool detect(const struct event_map *map, uint32_t at, uint32_t select, uint32_t mask, struct tap *t, const char **why)
-{
-	unsigned found = 0;
-	for (unsigned i = 0; i < map->count; i++) {
-		const struct sim_event *e = &map->rows[i];
-		if (e->unit != (at & ~1u) || e->select != select || !(mask >> e->umask & 1))
-			continue;
-		if (e->flags & EVENT_UNMODELLED) {
-			*why = e->name;
-			return false;
-		}
-		listen(t, e->signals, e->signal_count);
-		found |= 1u << e->umask;
-	}
-	if (!mask || found != mask)
-		*why = "no event of this code and mask is in the machine's map: counts nothing";
-	return mask && found == mask;
-}
-
-bool netburst_sim_counts(const struct machine *m, uint32_t escr_msr, uint32_t escr)
-{
-	struct tap t = { .on = true };
-	const char *why = NULL;
-	const uint32_t select = escr >> 25 & 0x3F, mask = escr >> 9 & 0xFFFF;
-	if (netburst_sim_is_bus(escr_msr, escr))
-		return netburst_sim_bus(m, escr_msr, escr, &t, &why);
-	if ((escr_msr & ~1u) == UNIT_CRU2 && (select == 0x06 || select == 0x0C)) /* at retirement: netburst_retired.c */
-		return mask && !(mask & ~15u);
-	if ((escr_msr & ~1u) == UNIT_CRU2 && (select == 0x08 || select == 0x09))
-		return mask == 1;
-	return detect(m->events, escr_msr, select, mask, &t, &why);
-}
-
 /* States of a core's threads (bit 0: the first is awake, bit 1: the second) in which a CCCR counts: no thread active, a
  * single one, both, any (SDM: "active thread"). */
 static const uint8_t active[4] = { 1 << 0, 1 << 1 | 1 << 2, 1 << 3, 1 << 1 | 1 << 2 | 1 << 3 };
-
-/* SDM table of thread-independent events: page walks, data on the bus. Their counts belong to no thread. */
-static bool independent(uint32_t at, uint32_t select)
-{
-	return ((at & ~1u) == UNIT_PMH && select == 0x01) || ((at & ~1u) == UNIT_FSB && select == 0x17);
-}
 
 /* On a core of two threads: where the tap of counter c is, and which thread it subscribes to and when. What belongs to one
  * thread and counts whenever that is awake is a tap of the thread; all that depends on the cycle is a tap of the pair. */
@@ -266,51 +143,30 @@ static bool wanted(struct counters *p, unsigned c, struct tap *t, enum finding_k
 		*why = "no ESCR stands behind this select of this counter";
 		return false;
 	}
-	uint32_t escr = p->netburst->escr[at - NETBURST_SIM_ESCR], select = escr >> 25 & 0x3F, mask = escr >> 9 & 0xFFFF;
+	const uint32_t escr = p->netburst->escr[at - NETBURST_SIM_ESCR];
 	const unsigned exist = p->netburst->home[2] ? 3 : 1;
 	t->from = (uint8_t)(netburst_sim_threads(escr) & exist);
 	if (!t->from) {
 		*why = no_thread(p, at, exist, kind);
 		return false;
 	}
-	if (independent(at, select))
+	const uint32_t kinds = netburst_detect_kinds(p->m, at, escr);
+	if (kinds & EVENT_INDEPENDENT)
 		t->from = (uint8_t)exist;
 	*kind = FIND_UNMODELLED;
 	*why = netburst_sim_not_by_retirement(p, c);
 	if (netburst_sim_by_retirement(p, c)) {
-		struct tap known = { .on = true };
-		*why = NULL;
+		*why = netburst_detect_misuse(p, at);
 		*kind = FIND_IGNORED;
-		if ((at & ~1u) == UNIT_CRU2 && select == 0x09 && !replays(p, &known, why))
-			return false;
 		t->on = false;
-		return true;
+		return !*why;
 	}
 	if (*why && (cccr >> 16 & 3) != 3)
 		return false;
 	if (!*why)
 		*kind = FIND_IGNORED;
-	if ((at & ~1u) == UNIT_CRU2 && (select == 0x09 || select == 0x08)) {
-		if (mask != 1) {
-			*kind = FIND_UNMODELLED;
-			*why = "tagged uops that never retire";
-			return false;
-		}
-		if (!(select == 0x09 ? replays(p, t, why) : front_end(p, t, why))) {
-			*kind = FIND_IGNORED;
-			return false;
-		}
-	} else if (netburst_sim_is_bus(at, escr)) {
-		*why = netburst_sim_bus_misuse(p, at);
-		if (*why)
-			return false;
-		*kind = FIND_UNMODELLED;
-		if (!netburst_sim_bus(p->m, at, escr, t, why))
-			return false;
-	} else if (!detect(p->m->events, at, select, mask, t, why)) {
-		*kind = FIND_UNMODELLED;
+	if (!netburst_detect(p, at, t, kind, why))
 		return false;
-	}
 	if (!(cccr & CCCR_COMPARE) && cccr & (CCCR_EDGE | CCCR_COMPLEMENT)) {
 		*kind = FIND_IGNORED; /* and it counts as if they were 0 */
 		*why = "edge or complement without compare: they act on the comparison's result";
@@ -320,7 +176,7 @@ static bool wanted(struct counters *p, unsigned c, struct tap *t, enum finding_k
 		t->inv = (cccr & CCCR_COMPLEMENT) != 0;
 		t->edge = (cccr & CCCR_EDGE) != 0;
 	}
-	bool condition = !netburst_sim_is_bus(at, escr);
+	bool condition = !(kinds & EVENT_FILTER);
 	for (unsigned s = 0; s < SIG_COUNT; s++)
 		condition = condition && (!(t->listen[s / 64] >> s % 64 & 1) || is_condition[s]);
 	p->netburst->counter[c].home = exist == 3 ? home_of(t, cccr, condition) : 0;
@@ -342,6 +198,11 @@ static void program(struct counters *p, unsigned c, struct sim_finding *f, uint3
 	p->netburst->counter[c].base = now;
 	p->netburst->counter[c].wraps = 0;
 	p->netburst->counter[c].retired = on && !t.on;
+	if (on && !t.on) {
+		const uint32_t at = netburst_sim_escr_of(c, p->netburst->cccr[c]);
+		p->netburst->counter[c].kinds = netburst_detect_kinds(p->m, at, p->netburst->escr[at - NETBURST_SIM_ESCR]);
+		p->netburst->counter[c].conditions = netburst_detect_conditions(p, at);
+	}
 	p->netburst->counter[c].tapped = on && t.on;
 	if (was != p->netburst->counter[c].home)
 		signals_tap(p->netburst->home[was], c, NULL);
@@ -355,6 +216,7 @@ void netburst_sim_program(struct counters *p, unsigned c)
 
 static void program_all(struct counters *p, struct sim_finding *f, uint32_t address, uint64_t value)
 {
+	netburst_detect_tags(p);
 	for (unsigned c = 0; c < NETBURST_SIM_COUNTERS; c++)
 		program(p, c, f, address, value);
 }

@@ -1,7 +1,8 @@
 /* pmu/sim/counters/netburst.h: the simulated counters of NetBurst (family 15): 18 counters, their CCCRs, the ESCRs, the
  * tagging of replays.
  *
- * Written from the SDM's tables of which ESCR each select of each counter reaches, never from the driver's bindings.
+ * Written from the SDM's tables of which ESCR each select of each counter reaches, never from the driver's bindings. What an ESCR's select
+ * and mask detect is in the machine's event map.
  *
  * Two threads of a core share one set of these registers. Counts of a counter with active threads other than any, or of the
  * other thread, are known cycle by cycle; others when the counter's thread is serialised.
@@ -19,6 +20,9 @@
 #define NETBURST_SIM_ESCR 0x3A0u
 #define NETBURST_SIM_ESCRS 0x42u
 
+/* An ESCR that tags uops as the map's rows say: its value, their kinds and conditions (enum precise). */
+struct sim_netburst_tagger { uint32_t escr, kinds; uint64_t conditions; };
+
 struct counters;
 struct sim_netburst {
 	struct signals *home[3];  /* where taps are: the first thread's, the second's, both's */
@@ -33,12 +37,16 @@ struct sim_netburst {
 		const char *told;     /* what has been told of it since its CCCR or ESCR changed */
 		uint32_t off;         /* `writes` when it was last disabled; 0: never */
 		bool retired;         /* counts as instructions retire: netburst_retired.c */
+		uint32_t kinds;       /* ... what is so special about its event: enum event_flag */
+		uint64_t conditions;  /* ... which of enum precise it counts */
 		bool armed, next;     /* overflowed: the next event writes a record; raises an interrupt */
 	} counter[NETBURST_SIM_COUNTERS];
 	uint32_t cccr[NETBURST_SIM_COUNTERS];
 	uint32_t escr[NETBURST_SIM_ESCRS];
 	uint32_t writes, written[NETBURST_SIM_ESCRS]; /* of ESCRs and disabling ones of CCCRs, so far; `writes` when each ESCR was last written */
 	uint32_t pebs_enable, matrix_vert; /* IA32_PEBS_ENABLE as thread 0 sees it: thread 1 has bits 25 and 26 swapped */
+	struct sim_netburst_tagger tagger[NETBURST_SIM_ESCRS];
+	unsigned tagger_count;
 };
 
 /* State of each thread. */

@@ -4,7 +4,6 @@
  * Not checked: the contents of the debug store area; a counter that is read by RDPMC after one write of its value. */
 #include "pmu/sim/counters/netburst_state.h"
 
-#define SELECT(escr) ((escr) >> 25 & 0x3F)
 #define PEBS_AT      16u /* IQ_COUNTER4, whose records are those of the first thread */
 #define DS_AREA      0x600u
 #define PEBS_ANY     (PEBS_T0 | PEBS_T0 << 1)
@@ -16,15 +15,16 @@ static const char *event_name(const struct counters *p, uint32_t at)
 {
 	const uint32_t escr = at ? p->netburst->escr[at - NETBURST_SIM_ESCR] : 0;
 	const char *name = NULL;
-	unsigned least = 16;
+	uint32_t least = 1u << 16;
 	for (unsigned i = 0; at && i < p->m->events->count; i++) {
 		const struct sim_event *e = &p->m->events->rows[i];
-		if (e->unit != (at & ~1u) || e->select != SELECT(escr))
+		const uint32_t bit = e->flags & EVENT_FILTER ? 0 : e->bits & ESCR_MASK(escr);
+		if (e->unit != (at & ~1u) || e->select != ESCR_SELECT(escr))
 			continue;
-		if (!name || ((escr >> 9 >> e->umask & 1) && e->umask < least))
+		if (!name || (bit && bit < least))
 			name = e->name;
-		if (escr >> 9 >> e->umask & 1 && e->umask < least)
-			least = e->umask;
+		if (bit && bit < least)
+			least = bit;
 	}
 	return name;
 }
@@ -103,11 +103,11 @@ void netburst_sim_lint(struct counters *p, struct sim_finding *f, uint32_t addre
 	uint32_t no_records = 0, others = 0, samplers = 0;
 	const unsigned own = PEBS_AT + netburst_sim_own(p);
 	for (unsigned c = 0; c < NETBURST_SIM_COUNTERS; c++) {
-		const uint32_t at = netburst_sim_escr_of(c, p->netburst->cccr[c]), select = at ? SELECT(p->netburst->escr[at - NETBURST_SIM_ESCR]) : 0;
+		const uint32_t at = netburst_sim_escr_of(c, p->netburst->cccr[c]);
 		if (!(p->netburst->cccr[c] & CCCR_ENABLE) || !at)
 			continue;
 		others |= meant_other(p, c, at) ? 1u << c : 0;
-		if ((at & ~1u) != UNIT_CRU2 || (select != 0x08 && select != 0x09 && select != 0x0C))
+		if (!(netburst_detect_kinds(p->m, at, p->netburst->escr[at - NETBURST_SIM_ESCR]) & (EVENT_FRONT_END | EVENT_METRIC | EVENT_EXECUTION)))
 			continue;
 		if (c < PEBS_AT || (c == own + 1 && c < NETBURST_SIM_COUNTERS && !p->netburst->thread[1]))
 			no_records |= 1u << c;

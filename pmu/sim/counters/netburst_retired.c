@@ -12,56 +12,24 @@
  * threads other than any; uops of the execution tags other than arithmetic (ADDPS to CMPSD in their four forms, x87), one
  * per instruction; the extended cascade of IQ's fifth and sixth counter; the time that a record or a handler takes. */
 #include "pmu/sim/counters/netburst_state.h"
-#include "pmu/sim/isa/ops.h"
 
 #define CCCR_PMI    (3u << 26) /* OVF_PMI_T0 and T1 */
 #define CCCR_ANY(cccr) (((cccr) >> 16 & 3) == 3)
 #define PEBS_AT     16 /* IQ_COUNTER4 */
-#define SELECT(escr) ((escr) >> 25 & 0x3F)
-#define MASK(escr)   ((escr) >> 9 & 0xFFFF)
 #define TAG(escr)    ((escr) & ESCR_TAG ? (escr) >> 5 & 15 : 0)
 
 /* The debug-store area: 64-bit form, SDM figure 18-8; 32-bit form, table 17-1. Index, maximum, threshold, reset; record. */
 static const struct form { uint8_t word, index, maximum, threshold, reset, registers; } forms[2] = {
 	{ 4, 0x14, 0x18, 0x1C, 0x20, 8 }, { 8, 0x28, 0x30, 0x38, 0x40, 16 } };
 
-static uint32_t escr_at(const struct counters *p, uint32_t msr)
-{
-	return p->netburst->escr[msr - NETBURST_SIM_ESCR];
-}
-
 /* ---- what one retired instruction is -------------------------------------------------------- */
 
-static bool from(const struct retired *r, enum mem_source first)
+static unsigned occurrences(uint64_t conditions, const struct retired *r)
 {
-	return r->insn->load && r->source >= first && r->source <= SRC_REMOTE_DRAM;
-}
-
-static bool crosses(uint64_t va, unsigned bytes)
-{
-	return (va & 63) + bytes > 64;
-}
-
-static bool replayed(const struct counters *p, const struct retired *r)
-{
-	bool loads = p->netburst->matrix_vert & 1, stores = p->netburst->matrix_vert & 2;
-	switch (p->netburst->pebs_enable & METRIC_BITS) {
-	case 0x1: return loads && from(r, SRC_LFB);
-	case 0x2: return loads && from(r, SRC_L3_UNSHARED);
-	case 0x4: return (loads && r->insn->load && r->dtlb_level == 3) || (stores && r->insn->store && r->store_dtlb_walk);
-	case 0x400:
-		return (loads && r->insn->load && crosses(r->effects->load_va, r->effects->load_bytes)) ||
-			(stores && r->insn->store && crosses(r->effects->store_va, r->effects->store_bytes));
-	case 0x18000: return r->insn->branch && r->mispredicted && p->netburst->matrix_vert == 0x10;
-	}
-	return false;
-}
-
-/* MOB_load_replay_retired is the only metric that retirement does not show. */
-static bool replay_is_known(const struct counters *p)
-{
-	uint32_t metric = p->netburst->pebs_enable & METRIC_BITS;
-	return p->netburst->pebs_enable & PEBS_UOP_TAG && metric && metric != 0x200;
+	unsigned n = 0;
+	for (; conditions; conditions &= conditions - 1)
+		n += counter_pebs_occurrences((enum precise)__builtin_ctzll(conditions), r);
+	return n;
 }
 
 static bool hears(const struct counters *p, uint32_t escr)
@@ -71,30 +39,21 @@ static bool hears(const struct counters *p, uint32_t escr)
 
 static bool tagged_by_front_end(const struct counters *p, const struct retired *r)
 {
-	for (unsigned n = 0; n < 2; n++) {
-		uint32_t escr = escr_at(p, UNIT_RAT + n);
-		if (TAG(escr) && SELECT(escr) == 0x02 && hears(p, escr) && ((MASK(escr) & 2 && r->insn->load) || (MASK(escr) & 4 && r->insn->store)))
+	for (unsigned n = 0; n < p->netburst->tagger_count; n++) {
+		const struct sim_netburst_tagger *t = &p->netburst->tagger[n];
+		if (t->kinds & EVENT_TAGS_FRONT_END && TAG(t->escr) && hears(p, t->escr) && occurrences(t->conditions, r))
 			return true;
 	}
 	return false;
 }
 
-/* The event select of FIRM's ESCRs that detects an instruction's arithmetic; 0: none. */
-static unsigned arithmetic(const struct insn *in)
-{
-	static const uint8_t forms_of[4] = { 0x08, 0x0C, 0x0A, 0x0E }; /* packed SP, packed DP, scalar SP, scalar DP */
-	if (in->op >= OP_ADDPS && in->op <= OP_CMPSD)
-		return forms_of[(in->op - OP_ADDPS) % 4];
-	return in->class == UC_X87_ADD || in->class == UC_X87_MUL || in->class == UC_X87_DIV || in->class == UC_X87_SQRT ? 0x04 : 0;
-}
-
 static unsigned tags_of_execution(const struct counters *p, const struct retired *r)
 {
-	unsigned tags = 0, select = arithmetic(r->insn);
-	for (unsigned n = 0; n < 2 && select; n++) {
-		uint32_t escr = escr_at(p, UNIT_FIRM + n);
-		if (SELECT(escr) == select && MASK(escr) >> 15 & 1)
-			tags |= TAG(escr);
+	unsigned tags = 0;
+	for (unsigned n = 0; n < p->netburst->tagger_count; n++) {
+		const struct sim_netburst_tagger *t = &p->netburst->tagger[n];
+		if (t->kinds & EVENT_TAGS_EXECUTION && occurrences(t->conditions, r))
+			tags |= TAG(t->escr);
 	}
 	return tags;
 }
@@ -102,23 +61,15 @@ static unsigned tags_of_execution(const struct counters *p, const struct retired
 /* How often counter c's event occurs with a retired instruction. */
 static unsigned times(const struct counters *p, unsigned c, const struct retired *r)
 {
-	uint32_t at = netburst_sim_escr_of(c, p->netburst->cccr[c]), escr = escr_at(p, at), mask = MASK(escr);
+	const uint32_t escr = p->netburst->escr[netburst_sim_escr_of(c, p->netburst->cccr[c]) - NETBURST_SIM_ESCR];
+	const uint32_t kinds = p->netburst->counter[c].kinds;
 	if (!hears(p, escr))
 		return 0;
-	if ((at & ~1u) == UNIT_CRU0)
-		switch (SELECT(escr)) {
-		case 0x01: return mask & 1 ? r->uops_unfused : 0;
-		case 0x02: case 0x07: return mask & 1;
-		case 0x03: return r->insn->branch && r->mispredicted && mask & 1;
-		default: return 0;
-		}
-	switch (SELECT(escr)) {
-	case 0x06: return r->insn->branch && mask >> ((r->effects->taken ? 2 : 0) + r->mispredicted) & 1;
-	case 0x08: return mask & 1 && tagged_by_front_end(p, r);
-	case 0x09: return mask & 1 && replayed(p, r);
-	case 0x0C: return (tags_of_execution(p, r) & mask & 15) != 0;
-	}
-	return 0;
+	if (kinds & EVENT_FRONT_END)
+		return tagged_by_front_end(p, r);
+	if (kinds & EVENT_EXECUTION)
+		return (tags_of_execution(p, r) & ESCR_MASK(escr)) != 0;
+	return occurrences(p->netburst->counter[c].conditions, r);
 }
 
 /* ---- which counters ------------------------------------------------------------------------- */
@@ -150,23 +101,9 @@ static bool cascades(const struct counters *p, unsigned c)
 /* only: the event is known only at retirement. */
 static bool known(const struct counters *p, unsigned c, bool *only)
 {
-	uint32_t at = netburst_sim_escr_of(c, p->netburst->cccr[c]), escr, mask;
-	*only = false;
-	if (!at)
-		return false;
-	escr = escr_at(p, at);
-	mask = MASK(escr);
-	if ((at & ~1u) == UNIT_CRU0)
-		return (SELECT(escr) <= 0x03 || SELECT(escr) == 0x07) && SELECT(escr) && mask == 1;
-	if ((at & ~1u) != UNIT_CRU2)
-		return false;
-	switch (SELECT(escr)) {
-	case 0x06: *only = true; return mask && !(mask & ~15u);
-	case 0x0C: *only = true; return mask && !(mask & ~15u); /* the other four: tagged uops that never retire */
-	case 0x08: return mask == 1;
-	case 0x09: return mask == 1 && replay_is_known(p);
-	}
-	return false;
+	const uint32_t at = netburst_sim_escr_of(c, p->netburst->cccr[c]);
+	*only = at && netburst_detect_kinds(p->m, at, p->netburst->escr[at - NETBURST_SIM_ESCR]) & (EVENT_RETIREMENT | EVENT_EXECUTION);
+	return at && netburst_detect_retires(p, at);
 }
 
 static bool needed(const struct counters *p, unsigned c)

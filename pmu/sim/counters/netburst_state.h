@@ -16,6 +16,8 @@
 #define ESCR_T0_USR   (1u << 2)
 #define ESCR_T1_USR   (1u << 0)
 #define ESCR_TAG      (1u << 4)
+#define ESCR_SELECT(escr) ((escr) >> 25 & 0x3F)
+#define ESCR_MASK(escr) ((escr) >> 9 & 0xFFFF)
 #define CCCR_RESERVED 0x30000FFFu
 #define CCCR_ENABLE   (1u << 12)
 #define CCCR_COMPARE  (1u << 18)
@@ -45,11 +47,17 @@ static inline unsigned netburst_sim_own(const struct counters *p) { return p->ne
 /* Sets the tap of a counter again. */
 void netburst_sim_program(struct counters *p, unsigned c);
 
-/* netburst_bus.c. Whether an ESCR detects an event of the bus; adds the signals that it subscribes to, or says why it
- * counts nothing; what prevents it given ESCR0's content, or NULL. */
-bool netburst_sim_is_bus(uint32_t escr_msr, uint32_t escr);
-bool netburst_sim_bus(const struct machine *m, uint32_t escr_msr, uint32_t escr, struct tap *t, const char **why);
-const char *netburst_sim_bus_misuse(const struct counters *p, uint32_t escr_msr);
+/* netburst_detect.c. What is special about an ESCR's event: the flags of its rows in the machine's map. */
+uint32_t netburst_detect_kinds(const struct machine *m, uint32_t escr_msr, uint32_t escr);
+/* Adds the signals that an ESCR subscribes to; false with *kind and *why: it counts nothing. */
+bool netburst_detect(const struct counters *p, uint32_t escr_msr, struct tap *t, enum finding_kind *kind, const char **why);
+/* What the other registers lack for it to detect its event; NULL: nothing. */
+const char *netburst_detect_misuse(const struct counters *p, uint32_t escr_msr);
+/* Whether all that it detects is known of instructions as they retire, and by which of enum precise, as a mask. */
+bool netburst_detect_retires(const struct counters *p, uint32_t escr_msr);
+uint64_t netburst_detect_conditions(const struct counters *p, uint32_t escr_msr);
+/* After a write to an ESCR: which of them tag uops. */
+void netburst_detect_tags(struct counters *p);
 
 /* netburst_retired.c. Whether counter c counts as instructions retire: it samples, raises interrupts or takes part in a
  * cascade, or its event is known in no other way. */

@@ -8,8 +8,8 @@
 #define SHOWN 48 /* bytes of a bad value in a message */
 #define WIDE_ROWS 256 /* at most, of a select above 0xFF */
 
-enum column { COL_UNIT, COL_SELECT, COL_UMASK, COL_BIT, COL_COUNTERS, COL_FLAGS, COL_CONDITION, COL_NAME, COL_SIGNALS, COL_COUNT };
-static const char *const columns[COL_COUNT] = { "unit", "select", "umask", "bit", "counters", "flags", "condition", "name", "signals" };
+enum column { COL_UNIT, COL_SELECT, COL_UMASK, COL_MASK, COL_COUNTERS, COL_FLAGS, COL_CONDITION, COL_NAME, COL_SIGNALS, COL_WHY, COL_COUNT };
+static const char *const columns[COL_COUNT] = { "unit", "select", "umask", "mask", "counters", "flags", "condition", "name", "signals", "why" };
 
 static const struct map_name signals[] = {
 #define SIGNAL(name, kind, what) { #name, SIG_##name },
@@ -26,11 +26,15 @@ static const struct map_name conditions[] = {
 	PRECISE_CONDITIONS(X)
 #undef X
 };
-static const struct map_name flags[] = {
+static const struct { const char *name; uint32_t value; } flags[] = {
 	{ "cycles", EVENT_CYCLES }, { "bus_clock", EVENT_BUS_CLOCK }, { "tsc_clock", EVENT_TSC_CLOCK }, { "offcore_0", EVENT_OFFCORE_0 }, { "offcore_1", EVENT_OFFCORE_1 },
 	{ "unmodelled", EVENT_UNMODELLED }, { "exact", EVENT_EXACT }, { "tagged", EVENT_TAGGED }, { "retirement", EVENT_RETIREMENT },
 	{ "exactly_64", EVENT_EXACTLY_64 }, { "requests", EVENT_REQUESTS }, { "precise", EVENT_PRECISE },
+	{ "independent", EVENT_INDEPENDENT }, { "front_end", EVENT_FRONT_END }, { "execution", EVENT_EXECUTION },
+	{ "tags_front_end", EVENT_TAGS_FRONT_END }, { "tags_execution", EVENT_TAGS_EXECUTION }, { "unless", EVENT_UNLESS },
+	{ "shared", EVENT_SHARED }, { "escr0", EVENT_ESCR0 }, { "escr1", EVENT_ESCR1 }, { "metric", EVENT_METRIC }, { "beside", EVENT_BESIDE },
 };
+#define NETBURST_FLAGS (~0u << 12)
 
 struct reading {
 	const char *file;
@@ -81,10 +85,10 @@ static enum status read_header(struct reading *r)
 		r->column[r->columns++] = (uint8_t)i;
 		r->given |= 1u << i;
 	}
-	const unsigned always = 1u << COL_SELECT | 1u << COL_NAME | 1u << COL_SIGNALS | 1u << COL_FLAGS;
-	const unsigned general = 1u << COL_UMASK | 1u << COL_COUNTERS | 1u << COL_CONDITION, netburst = 1u << COL_UNIT | 1u << COL_BIT;
+	const unsigned always = 1u << COL_SELECT | 1u << COL_NAME | 1u << COL_SIGNALS | 1u << COL_FLAGS | 1u << COL_CONDITION;
+	const unsigned general = 1u << COL_UMASK | 1u << COL_COUNTERS, netburst = 1u << COL_UNIT | 1u << COL_MASK | 1u << COL_WHY;
 	if (r->given != (always | general) && r->given != (always | netburst))
-		return says(r, "the columns are select, umask, counters, flags, condition, name, signals; or unit, select, bit, flags, name, signals");
+		return says(r, "the columns are select, umask, counters, flags, condition, name, signals; or unit, select, mask, flags, condition, name, signals, why");
 	return ST_OK;
 }
 
@@ -125,8 +129,87 @@ static enum status read_signals(struct reading *r, struct map_cell cell, struct 
 	return ST_OK;
 }
 
+/* What follows a flag's '=', its parts separated by '/': ENABLE/VERT of a metric, UNIT/ESCR/SELECT/MASK of what it is detected beside. */
+static enum status read_flag_value(struct reading *r, uint32_t flag, const struct map_cell *word, struct map_cell value, struct sim_event *e)
+{
+	const bool metric = flag == EVENT_METRIC;
+	const char *const allowed = metric ? "metric=ENABLE/VERT" : "beside=UNIT/ESCR/SELECT/MASK: ESCR 0, 1 or any, MASK or same";
+	uint64_t v[3] = { 0 };
+	if (flag == EVENT_BESIDE) {
+		const struct map_cell unit = map_cut(&value, '/');
+		enum status st = read_name(r, COL_FLAGS, &unit, units, COUNT_OF(units), false, &e->beside.unit);
+		if (st)
+			return st;
+	}
+	for (unsigned i = 0; i < (metric ? 2u : 3u); i++) {
+		const struct map_cell part = map_cut(&value, '/');
+		if (!metric && i == 0 && map_same(part.at, part.length, "any", false))
+			v[i] = BESIDE_EITHER;
+		else if ((metric || i != 2 || !map_same(part.at, part.length, "same", false)) && parse_u64(part.at, part.length, &v[i]))
+			return wrong(r, COL_FLAGS, word, allowed);
+	}
+	if (value.length || (metric ? v[0] > 0x1FFFF || v[1] > 0x1F || !v[0] : v[0] > BESIDE_EITHER || v[1] > 0x3F || v[2] > 0xFFFF))
+		return wrong(r, COL_FLAGS, word, allowed);
+	if (metric) {
+		e->enable = (uint32_t)v[0];
+		e->vert = (uint32_t)v[1];
+	} else {
+		e->beside.escr = (uint8_t)v[0];
+		e->beside.select = (uint8_t)v[1];
+		e->beside.mask = (uint16_t)v[2];
+	}
+	return ST_OK;
+}
+
+static enum status read_flag(struct reading *r, struct map_cell word, struct sim_event *e)
+{
+	struct map_cell value = word;
+	const struct map_cell name = map_cut(&value, '=');
+	unsigned i = 0;
+	while (i < COUNT_OF(flags) && !map_same(name.at, name.length, flags[i].name, false))
+		i++;
+	if (i == COUNT_OF(flags) || (flags[i].value & NETBURST_FLAGS && !(r->given >> COL_UNIT & 1)))
+		return wrong(r, COL_FLAGS, &word, "a name of the list in tables/machines/FORMAT.md");
+	e->flags |= flags[i].value;
+	if (flags[i].value & (EVENT_METRIC | EVENT_BESIDE))
+		return read_flag_value(r, flags[i].value, &word, value, e);
+	return name.length == word.length ? ST_OK : wrong(r, COL_FLAGS, &word, "a flag that has a value");
+}
+
+/* A mask's bit, VALUE/BITS, or nothing: any mask. */
+static enum status read_mask(struct reading *r, struct map_cell cell, struct sim_event *e)
+{
+	const struct map_cell whole = cell, first = map_cut(&cell, '/');
+	const char *const allowed = "the number of a mask's bit, 0 to 15, nor VALUE/BITS";
+	uint64_t v = 0, bits = 0;
+	if (whole.length && parse_u64(first.at, first.length, &v))
+		return wrong(r, COL_MASK, &whole, allowed);
+	if (whole.length && first.length == whole.length) {
+		if (v > 15)
+			return wrong(r, COL_MASK, &whole, allowed);
+		e->value = e->bits = (uint16_t)(1u << v);
+		return ST_OK;
+	}
+	if (whole.length && (parse_u64(cell.at, cell.length, &bits) || bits > 0xFFFF || !bits || v & ~bits))
+		return wrong(r, COL_MASK, &whole, allowed);
+	e->flags |= EVENT_FILTER;
+	e->value = (uint16_t)v;
+	e->bits = (uint16_t)bits;
+	return ST_OK;
+}
+
+/* Words that stay: a name, a reason. */
+static enum status read_words(struct reading *r, enum column c, struct map_cell cell, struct map_cell *words)
+{
+	for (size_t i = 0; i < cell.length; i++)
+		if (cell.at[i] < ' ' || cell.at[i] > '~')
+			return wrong(r, c, &cell, "printable ASCII");
+	*words = cell;
+	return ST_OK;
+}
+
 /* One cell of a row; signals wait until the flags are known. */
-static enum status read_cell(struct reading *r, enum column c, struct map_cell cell, struct sim_event *e, struct map_cell *name)
+static enum status read_cell(struct reading *r, enum column c, struct map_cell cell, struct sim_event *e, struct map_cell words[2])
 {
 	uint64_t v = 0;
 	uint16_t value = 0;
@@ -142,20 +225,15 @@ static enum status read_cell(struct reading *r, enum column c, struct map_cell c
 		st = read_number(r, c, &cell, 0xFF, "a number from 0 to 0xFF", &v);
 		e->umask = (uint8_t)v;
 		return st;
-	case COL_BIT:
-		st = read_number(r, c, &cell, 15, "the number of a mask's bit, 0 to 15", &v);
-		e->umask = (uint8_t)v;
-		return st;
+	case COL_MASK:
+		return read_mask(r, cell, e);
 	case COL_COUNTERS:
 		st = read_number(r, c, &cell, 0xF, "a mask of counters, 0 to 0xF", &v);
 		e->counters = (uint8_t)v;
 		return st;
 	case COL_FLAGS:
-		while (cell.length && !st) {
-			const struct map_cell one = map_cut(&cell, ' ');
-			st = read_name(r, c, &one, flags, COUNT_OF(flags), false, &value);
-			e->flags |= value;
-		}
+		while (cell.length && !st)
+			st = read_flag(r, map_cut(&cell, ' '), e);
 		return st;
 	case COL_CONDITION:
 		if (cell.length)
@@ -163,11 +241,10 @@ static enum status read_cell(struct reading *r, enum column c, struct map_cell c
 		e->precise = (uint8_t)value;
 		return st;
 	case COL_NAME:
-		for (size_t i = 0; i < cell.length; i++)
-			if (cell.at[i] < ' ' || cell.at[i] > '~')
-				return wrong(r, c, &cell, "printable ASCII");
-		*name = cell;
-		return cell.length ? ST_OK : says(r, "name: missing");
+		st = read_words(r, c, cell, &words[0]);
+		return st || cell.length ? st : says(r, "name: missing");
+	case COL_WHY:
+		return read_words(r, c, cell, &words[1]);
 	default:
 		return ST_BROKEN;
 	}
@@ -190,7 +267,27 @@ static enum status see_code(struct reading *r, unsigned code)
 	return seen ? says(r, "an earlier line has the same code") : ST_OK;
 }
 
-static enum status read_row(struct reading *r, struct map_cell line, struct sim_event *e, struct map_cell *name)
+/* What the cells of a row say together. */
+static enum status check_row(struct reading *r, const struct sim_event *e, bool why)
+{
+	const unsigned elsewhere = EVENT_OFFCORE_0 | EVENT_OFFCORE_1 | EVENT_TAGGED | EVENT_RETIREMENT | EVENT_UNMODELLED | EVENT_FRONT_END | EVENT_EXECUTION |
+		EVENT_ESCR0 | EVENT_ESCR1 | EVENT_BESIDE;
+	const unsigned reasoned = EVENT_ESCR0 | EVENT_ESCR1 | EVENT_BESIDE;
+	if (!(e->flags & elsewhere) && !e->signal_count)
+		return says(r, "signals: none, and no flag says what it counts instead");
+	if (e->flags & (EVENT_TAGGED | EVENT_RETIREMENT | EVENT_TAGS_FRONT_END | EVENT_TAGS_EXECUTION) && !e->precise)
+		return says(r, "condition: missing, though it is counted at retirement");
+	if ((e->flags & reasoned || (e->flags & EVENT_FILTER && e->flags & EVENT_UNMODELLED)) && !why)
+		return says(r, "why: missing");
+	if (e->unit && e->select > 0x3F)
+		return says(r, "select: more than 0x3F, which an ESCR cannot hold");
+	if (e->flags & (EVENT_FILTER | EVENT_METRIC))
+		return ST_OK; /* several may be of one code */
+	return see_code(r, e->unit ? (unsigned)(e->unit - units[0].value) / 2 << 10 | (unsigned)e->select << 4 | (unsigned)__builtin_ctz(e->bits) :
+		(unsigned)e->select << 8 | e->umask);
+}
+
+static enum status read_row(struct reading *r, struct map_cell line, struct sim_event *e, struct map_cell words[2])
 {
 	struct map_cell of_signals = { line.at, 0 };
 	*e = (struct sim_event){ .counters = 0xF };
@@ -205,23 +302,22 @@ static enum status read_row(struct reading *r, struct map_cell line, struct sim_
 		if (r->column[i] == COL_SIGNALS)
 			of_signals = c;
 		else
-			st = read_cell(r, r->column[i], c, e, name);
+			st = read_cell(r, r->column[i], c, e, words);
 		if (st)
 			return st;
 	}
 	enum status st = read_signals(r, of_signals, e);
-	if (st)
-		return st;
-	const unsigned elsewhere = EVENT_OFFCORE_0 | EVENT_OFFCORE_1 | EVENT_TAGGED | EVENT_RETIREMENT | EVENT_UNMODELLED;
-	if (!(e->flags & elsewhere) && !e->signal_count)
-		return says(r, "signals: none, and no flag says what it counts instead");
-	if ((e->flags & (EVENT_TAGGED | EVENT_RETIREMENT)) && !e->precise)
-		return says(r, "condition: missing, though it is counted at retirement");
-	if (e->unit && e->select > 0x3F)
-		return says(r, "select: more than 0x3F, which an ESCR cannot hold");
-	const unsigned code = e->unit ? (unsigned)(e->unit - units[0].value) / 2 << 10 | (unsigned)e->select << 4 | e->umask :
-		(unsigned)e->select << 8 | e->umask;
-	return see_code(r, code);
+	return st ? st : check_row(r, e, words[1].length > 0);
+}
+
+/* Keeps words behind the rows. */
+static const char *keep(char **names, const struct map_cell *words)
+{
+	char *at = *names;
+	memcpy(at, words->at, words->length);
+	at[words->length] = 0;
+	*names += words->length + 1;
+	return at;
 }
 
 size_t event_map_bytes(const char *text, size_t bytes)
@@ -239,17 +335,16 @@ enum status event_map_read(const char *file_name, const char *text, size_t bytes
 	text_init(&r.problem, problem, capacity);
 	struct sim_event *rows = at, one;
 	char *names = at ? (char *)at + (event_map_bytes(text, bytes) - bytes) : NULL;
-	struct map_cell line, name = { text, 0 };
+	struct map_cell line;
 	unsigned count = 0;
 	enum status st = read_header(&r);
 	while (!st && map_next_line(&r.text, &line)) {
 		struct sim_event *e = rows ? &rows[count] : &one;
-		st = read_row(&r, line, e, &name);
+		struct map_cell words[2] = { { text, 0 }, { text, 0 } };
+		st = read_row(&r, line, e, words);
 		if (!st && names) {
-			e->name = names;
-			memcpy(names, name.at, name.length);
-			names[name.length] = 0;
-			names += name.length + 1;
+			e->name = keep(&names, &words[0]);
+			e->why = words[1].length ? keep(&names, &words[1]) : NULL;
 		}
 		count++;
 	}

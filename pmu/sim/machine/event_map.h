@@ -17,13 +17,15 @@
 	X(MISPREDICTED) X(MISPREDICTED_COND) X(MISPREDICTED_CALL) X(LOADS) X(STORES) X(LATENCY) X(L1) X(LFB) X(L2) \
 	X(L3_UNSHARED) X(L3_CLEAN) X(L3_MODIFIED) X(L3_OTHER) X(L3_ANY) X(L3_MISS) X(L2_MISS) X(L1_MISS) X(L1_MISS_LFB) \
 	X(REMOTE_CACHE) X(REMOTE_CLEAN) X(REMOTE_MODIFIED) X(LOCAL_DRAM) X(REMOTE_DRAM) X(LOAD_WALK) X(STORE_WALK) X(LOCKED) \
-	X(FP_ASSIST)
+	X(FP_ASSIST) X(WALK) X(NOT_TAKEN_PREDICTED) X(NOT_TAKEN_MISPREDICTED) X(TAKEN_PREDICTED) X(TAKEN_MISPREDICTED) \
+	X(SPLIT_LOADS) X(SPLIT_STORES) X(PACKED_SINGLE) X(PACKED_DOUBLE) X(SCALAR_SINGLE) X(SCALAR_DOUBLE) X(X87)
 enum precise {
 #define X(name) PRECISE_##name,
 	PRECISE_CONDITIONS(X)
 #undef X
 	PRECISE_COUNT
 };
+_Static_assert(PRECISE_COUNT <= 64, "a mask of them has 64 bits");
 
 enum event_flag {
 	EVENT_CYCLES = 1,      /* counts cycles in which the condition holds, not occurrences */
@@ -38,18 +40,41 @@ enum event_flag {
 	EVENT_TSC_CLOCK = 1024,/* the signal counts core cycles; the event counts ticks of the time stamp's clock in them */
 	EVENT_PRECISE = 2048,  /* no condition here, but the processor can sample it */
 	EVENT_REQUESTS = 256,  /* signals[0] is a mask of request types beyond the L2, whatever the response */
+	/* NetBurst */
+	EVENT_INDEPENDENT = 1 << 12,    /* belongs to no thread: counts for any that is asked for */
+	EVENT_FRONT_END = 1 << 13,      /* counts the retired uops that an ESCR of TAGS_FRONT_END tagged */
+	EVENT_EXECUTION = 1 << 14,      /* ... of TAGS_EXECUTION, at retirement alone: bit n of the mask those whose tag has bit n */
+	EVENT_TAGS_FRONT_END = 1 << 15,
+	EVENT_TAGS_EXECUTION = 1 << 16,
+	EVENT_METRIC = 1 << 17,         /* counts replayed uops, while the replay tagging's registers hold `enable` and `vert` */
+	EVENT_FILTER = 1 << 18,         /* its mask is no sum of bits: the row counts if mask & bits == value */
+	EVENT_UNLESS = 1 << 19,         /* ... if it is not */
+	EVENT_SHARED = 1 << 20,         /* ... and only where several cores share the bus */
+	EVENT_ESCR0 = 1 << 21, EVENT_ESCR1 = 1 << 22, /* the first, the second ESCR of its unit alone detects it */
+	EVENT_BESIDE = 1 << 23,         /* counts only beside another event */
+};
+
+/* The event that must be detected for another one to count: by the first ESCR of its unit, the second or either. */
+#define BESIDE_EITHER 2u
+struct event_beside {
+	uint16_t unit, mask; /* mask 0: the same mask; else these bits at least */
+	uint8_t escr, select;
 };
 
 struct sim_event {
 	uint16_t unit;         /* NetBurst: first ESCR of the unit that detects it; else 0 */
 	uint16_t select;       /* AMD: 12 bits */
-	uint8_t umask;         /* NetBurst: the number of the mask's bit */
+	uint16_t value, bits;  /* NetBurst: of the mask; bit n: 1 << n both */
+	uint8_t umask;         /* NetBurst: unused */
 	uint8_t counters;      /* mask of general counters 0-3 (and 4-7 as 0-3) that can count it */
-	uint16_t flags;        /* enum event_flag */
+	uint32_t flags;        /* enum event_flag */
+	uint32_t enable, vert; /* EVENT_METRIC: IA32_PEBS_ENABLE's and MSR_PEBS_MATRIX_VERT's part */
+	struct event_beside beside;
 	uint8_t precise;       /* enum precise */
 	uint8_t signal_count;
 	uint16_t signals[EVENT_SIGNALS]; /* their sum */
 	const char *name;
+	const char *why;       /* NetBurst: what is told where it counts nothing: unmodelled, another ESCR, nothing beside; else NULL */
 };
 
 /* A machine's event map. */

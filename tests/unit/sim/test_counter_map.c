@@ -1,4 +1,4 @@
-/* pmu/sim/machine/event_map.c and counter_events.c: the built-in maps against libpfm4, and what each bad line of a map is
+/* pmu/sim/machine/event_map.c and event_find.c: the built-in maps against libpfm4, and what each bad line of a map is
  * answered. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -111,7 +111,7 @@ static void test_event_maps_built_in_are_read_as_they_are_written(void **state)
 }
 
 #define COLUMNS "# a map\nselect,umask,counters,flags,condition,name,signals\n"
-#define UNITS "unit,select,bit,flags,name,signals\n"
+#define UNITS "unit,select,mask,flags,condition,name,signals,why\n"
 static const struct { const char *text, *problem; } bad[] = {
 	{ "", "bad.map:1: no line names the columns" },
 	{ "select,umask,code\n", "bad.map:1: 'code': no such column; columns are unit select" },
@@ -131,10 +131,27 @@ static const struct { const char *text, *problem; } bad[] = {
 	{ COLUMNS "0x01,0x01,0xF,retirement,,A,\n", "bad.map:3: condition: missing" },
 	{ COLUMNS "0x01,0x01,0xF,requests,,A,0x100\n", "bad.map:3: signals: '0x100' is not a mask of request types" },
 	{ COLUMNS "0x01,0x01,0xF,,,A,CYCLES\n\n# the same\n1,1,0xF,,,B,CYCLES\n", "bad.map:6: an earlier line has the same code" },
-	{ UNITS "CRU1,0x01,0,,A,CYCLES\n", "bad.map:2: unit: 'CRU1' is not a name" },
-	{ UNITS "CRU0,0x01,16,,A,CYCLES\n", "bad.map:2: bit: '16' is not the number of a mask's bit" },
+	{ UNITS "CRU1,0x01,0,,,A,CYCLES,\n", "bad.map:2: unit: 'CRU1' is not a name" },
+	{ UNITS "CRU0,0x01,16,,,A,CYCLES,\n", "bad.map:2: mask: '16' is not the number of a mask's bit" },
+	{ UNITS "CRU0,0x01,x,,,A,CYCLES,\n", "bad.map:2: mask: 'x' is not the number" },
+	{ UNITS "CRU0,0x01,2/1,,,A,CYCLES,\n", "bad.map:2: mask: '2/1' is not the number of a mask's bit, 0 to 15, nor VALUE/BITS" },
+	{ UNITS "CRU0,0x01,1/0x10000,,,A,CYCLES,\n", "bad.map:2: mask: '1/0x10000' is not" },
+	{ UNITS "CRU0,0x01,1/,,,A,CYCLES,\n", "bad.map:2: mask: '1/' is not" },
+	{ UNITS "CRU0,0x01,1/1,unmodelled,,A,,\n", "bad.map:2: why: missing" },
+	{ UNITS "CRU0,0x01,,escr1,,A,,\n", "bad.map:2: why: missing" },
+	{ UNITS "CRU0,0x01,0,metric=1,,A,CYCLES,\n", "bad.map:2: flags: 'metric=1' is not metric=ENABLE/VERT" },
+	{ UNITS "CRU0,0x01,0,metric=0/1,,A,CYCLES,\n", "bad.map:2: flags: 'metric=0/1' is not metric=ENABLE/VERT" },
+	{ UNITS "CRU0,0x01,0,metric,,A,CYCLES,\n", "bad.map:2: flags: 'metric' is not metric=ENABLE/VERT" },
+	{ UNITS "CRU0,0x01,0,beside=CRU1/0/1/1,,A,CYCLES,B\n", "bad.map:2: flags: 'CRU1' is not a name" },
+	{ UNITS "CRU0,0x01,0,beside=CRU0/3/1/1,,A,CYCLES,B\n", "bad.map:2: flags: 'beside=CRU0/3/1/1' is not beside=UNIT/ESCR/SELECT/MASK" },
+	{ UNITS "CRU0,0x01,0,beside=CRU0/any/same/1,,A,CYCLES,B\n", "bad.map:2: flags: 'beside=CRU0/any/same/1' is not beside=" },
+	{ UNITS "CRU0,0x01,0,beside=CRU0/any/1/same/2,,A,CYCLES,B\n", "bad.map:2: flags: 'beside=CRU0/any/1/same/2' is not" },
+	{ UNITS "CRU0,0x01,0,escr1=1,,A,CYCLES,B\n", "bad.map:2: flags: 'escr1=1' is not" },
+	{ UNITS "RAT,0x01,0,tags_front_end,,A,CYCLES,\n", "bad.map:2: condition: missing" },
+	{ UNITS "CRU0,0x01,0,,,A,CYCLES,\nCRU0,0x01,1/1,,,A,CYCLES,\nCRU0,1,0,,,A,CYCLES,\n", "bad.map:4: an earlier line has the same code" },
+	{ COLUMNS "0x01,0x01,0xF,unless,,A,CYCLES\n", "bad.map:3: flags: 'unless' is not a name" },
 	{ COLUMNS "0x120,0x01,0xF,exact,,A,CYCLES\n0x20,0x01,0xF,exact,,B,CYCLES\n0x120,0x01,0xF,exact,,C,CYCLES\n", "bad.map:5: an earlier line has the same code" },
-	{ UNITS "CRU0,0x40,0,,A,CYCLES\n", "bad.map:2: select: more than 0x3F" },
+	{ UNITS "CRU0,0x40,0,,,A,CYCLES,\n", "bad.map:2: select: more than 0x3F" },
 };
 
 static void test_event_map_bad_lines_name_line_column_and_what_is_allowed(void **state)
