@@ -133,9 +133,10 @@ CHAIN_DIV64 k_div64_chain_hard, 0x7FFFFFFFFFFFFFFF, 3
 ;   x = log2(e), y = pi; for each iteration: 8 times: x = y / x
 ; x87, dependent; both values that x alternates between have long quotients. Leaves the x87 stack empty.
 ; 10 instructions.
-KERNEL k_fdiv_chain, 0, 10, 0, 0, 0, 6, 0
-	fldpi
-	fldl2e
+%macro CHAIN_FDIV 3 ; name, loads of y and x
+KERNEL %1, 0, 10, 0, 0, 0, 6, 0
+	%2
+	%3
 	LOOP_ALIGN
 .loop:
 %rep 8
@@ -147,7 +148,9 @@ KERNEL k_fdiv_chain, 0, 10, 0, 0, 0, 6, 0
 	fstp st0
 	fstp st0
 	ret
-ENDKERNEL k_fdiv_chain
+ENDKERNEL %1
+%endmacro
+CHAIN_FDIV k_fdiv_chain, fldpi, fldl2e
 
 ; %1 name, %2 instruction before the ADC.
 ; uint64_t %1(uint64_t iterations /* rdi */)

@@ -22,8 +22,7 @@ KERNEL %1, %2, vectors + 5, vectors, 0, 256, %6, 3
 	%3 %4 %+ number, [rax + step]
 %assign step step + %5
 %endrep
-	STREAM_NEXT
-	mov rax, r9
+	STREAM_END 0
 %if %7
 	vzeroupper
 %endif
@@ -48,11 +47,7 @@ KERNEL %1, %2, vectors + 5, 0, vectors, 256, %6, 3
 	%3 [rax + step], %4 %+ 15
 %assign step step + %5
 %endrep
-	STREAM_NEXT
-%if %8
-	sfence
-%endif
-	mov rax, r9
+	STREAM_END %8
 %if %7
 	vzeroupper
 %endif
@@ -82,11 +77,7 @@ KERNEL %1, %2, 2 * vectors + 6, vectors, vectors, 512, %7, 3
 	%4 [rax + step], %5 %+ number
 %assign step step + %6
 %endrep
-	STREAM_NEXT
-%if %9
-	sfence
-%endif
-	mov rax, r9
+	STREAM_END %9
 %if %8
 	vzeroupper
 %endif

@@ -86,21 +86,7 @@ INDEPENDENT_DIV k_div64_indep_hard, rax, r8, rcx, 0x7FFFFFFFFFFFFFFF, 3
 ; uint64_t k_fdiv_chain_easy(uint64_t iterations /* rdi */)
 ;   x = 1, y = 1; for each iteration: 8 times: x = y / x
 ; Leaves the x87 stack empty. 10 instructions.
-KERNEL k_fdiv_chain_easy, 0, 10, 0, 0, 0, 6, 0
-	fld1
-	fld1
-	LOOP_ALIGN
-.loop:
-%rep 8
-	UNIT
-	fdivr st0, st1
-%endrep
-	dec rdi
-	jnz .loop
-	fstp st0
-	fstp st0
-	ret
-ENDKERNEL k_fdiv_chain_easy
+CHAIN_FDIV k_fdiv_chain_easy, fld1, fld1
 
 ; %1 name, %2 load of the constant, %3 operation on st0.
 ; uint64_t %1(void *buffer /* rdi */, uint64_t iterations /* rsi */)

@@ -24,6 +24,29 @@
 %define MB_AFTER      (96 + 16 * 24)
 %define MB_GATE       (96 + 24 * 24)
 
+; A wrapper begins, with the block in RBP, and returns.
+%macro WRAPPER 0
+	push rbx
+	push rbp
+	push r12
+	mov rbp, rdi
+%endmacro
+%macro WRAPPER_RETURN 0
+	pop r12
+	pop rbp
+	pop rbx
+	ret
+%endmacro
+; The kernel's six arguments, from %1 + %2 on.
+%macro ARGUMENTS 2
+	mov rdi, [%1 + %2]
+	mov rsi, [%1 + %2 + 8]
+	mov rdx, [%1 + %2 + 16]
+	mov rcx, [%1 + %2 + 24]
+	mov r8,  [%1 + %2 + 32]
+	mov r9,  [%1 + %2 + 40]
+%endmacro
+
 %macro SERIALISE 0
 	mfence
 	cmp qword [rbp + MB_SERIALISE], 0
@@ -55,10 +78,7 @@
 
 ; The code before the call of the kernel, with its arguments in place, and the code after it.
 %macro MEASURE_BEGIN 0
-	push rbx
-	push rbp
-	push r12
-	mov rbp, rdi
+	WRAPPER
 	SERIALISE
 	READ_COUNTERS MB_BEFORE
 	rdtsc
@@ -66,12 +86,7 @@
 	or rax, rdx
 	mov [rbp + MB_TSC_BEFORE], rax
 	SERIALISE
-	mov rdi, [rbp + MB_ARGUMENT]
-	mov rsi, [rbp + MB_ARGUMENT + 8]
-	mov rdx, [rbp + MB_ARGUMENT + 16]
-	mov rcx, [rbp + MB_ARGUMENT + 24]
-	mov r8,  [rbp + MB_ARGUMENT + 32]
-	mov r9,  [rbp + MB_ARGUMENT + 40]
+	ARGUMENTS rbp, MB_ARGUMENT
 %endmacro
 
 %macro MEASURE_END 0
@@ -85,10 +100,7 @@
 	mov [rbp + MB_RESULT], r8
 	mov [rbp + MB_TSC_AFTER], r9
 	mov rax, r8
-	pop r12
-	pop rbp
-	pop rbx
-	ret
+	WRAPPER_RETURN
 %endmacro
 
 KERNEL k_measure, 0, 0, 0, 0, 0, 0, 0

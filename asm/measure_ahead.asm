@@ -11,12 +11,7 @@
 KERNEL k_measure_ahead, 0, 0, 0, 0, 0, 0, 0
 	push rdi
 	mov rax, rdi
-	mov rdi, [rax + MB_AHEAD_ARGUMENT]
-	mov rsi, [rax + MB_AHEAD_ARGUMENT + 8]
-	mov rdx, [rax + MB_AHEAD_ARGUMENT + 16]
-	mov rcx, [rax + MB_AHEAD_ARGUMENT + 24]
-	mov r8, [rax + MB_AHEAD_ARGUMENT + 32]
-	mov r9, [rax + MB_AHEAD_ARGUMENT + 40]
+	ARGUMENTS rax, MB_AHEAD_ARGUMENT
 	call [rax + MB_AHEAD]
 	pop rdi
 	jmp [rdi + MB_WRAPPER]

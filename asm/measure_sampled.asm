@@ -45,10 +45,7 @@
 ; goes to an address that the firmware's page tables do not have. It needs ring 0; the caller has put the registers on its list of
 ; those to restore, and has them off before and reads counts afterwards.
 KERNEL k_measure_sampled, 0, 0, 0, 0, 0, 0, 0
-	push rbx
-	push rbp
-	push r12
-	mov rbp, rdi
+	WRAPPER
 	SERIALISE
 	xor r12d, r12d
 	jmp .test
@@ -60,33 +57,19 @@ KERNEL k_measure_sampled, 0, 0, 0, 0, 0, 0, 0
 .test:
 	cmp r12, [rbp + MB_GATES]
 	jb .next
-	mov rdi, [rbp + MB_ARGUMENT]
-	mov rsi, [rbp + MB_ARGUMENT + 8]
-	mov rdx, [rbp + MB_ARGUMENT + 16]
-	mov rcx, [rbp + MB_ARGUMENT + 24]
-	mov r8,  [rbp + MB_ARGUMENT + 32]
-	mov r9,  [rbp + MB_ARGUMENT + 40]
+	ARGUMENTS rbp, MB_ARGUMENT
 	call [rbp + MB_KERNEL]
 	mov [rbp + MB_RESULT], rax
 	GATES_OFF
 	mov rax, [rbp + MB_RESULT]
-	pop r12
-	pop rbp
-	pop rbx
-	ret
+	WRAPPER_RETURN
 ENDKERNEL k_measure_sampled
 
 ; uint64_t k_measure_off(struct measure_block *block /* rdi */)
 ;   for each gate, the last one first: MSR = off; wait
 ; What a job of k_measure_sampled that did not come to its end has left on.
 KERNEL k_measure_off, 0, 0, 0, 0, 0, 0, 0
-	push rbx
-	push rbp
-	push r12
-	mov rbp, rdi
+	WRAPPER
 	GATES_OFF
-	pop r12
-	pop rbp
-	pop rbx
-	ret
+	WRAPPER_RETURN
 ENDKERNEL k_measure_off

@@ -14,7 +14,7 @@
 %assign STREAM_STEP 256
 %define STREAM_FACTOR 0x4008000000000000 ; 3.0, the factor of STREAM's triad
 
-; the head of every loop below: constant in vector 15, pointers of the iteration in r10, r11, rax
+; What every loop below has: the constant in vector 15; the pointers of the iteration in r10, r11, rax; the next iteration, and the result.
 %macro STREAM_HEAD_SSE 0
 	mov rax, STREAM_FACTOR
 	movq xmm15, rax
@@ -30,11 +30,26 @@
 	mov rax, STREAM_FACTOR
 	vpbroadcastq zmm15, rax
 %endmacro
+%macro STREAM_LOOP 0
+	LOOP_ALIGN
+.loop:
+	lea r10, [rsi + r9]
+	lea r11, [rdx + r9]
+	lea rax, [rdi + r9]
+%endmacro
 %macro STREAM_NEXT 0
 	add r9, STREAM_STEP
 	and r9, r8
 	dec rcx
 	jnz .loop
+%endmacro
+; %1 1: SFENCE at the end
+%macro STREAM_END 1
+	STREAM_NEXT
+%if %1
+	sfence
+%endif
+	mov rax, r9
 %endmacro
 
 ; --- triad ---------------------------------------------------------------------------------------
@@ -65,11 +80,7 @@
 %macro TRIAD_SSE2 5
 KERNEL %1, 0, 71, 32, 16, 768, %3, 3
 	STREAM_HEAD_SSE
-	LOOP_ALIGN
-.loop:
-	lea r10, [rsi + r9]
-	lea r11, [rdx + r9]
-	lea rax, [rdi + r9]
+	STREAM_LOOP
 %assign step 0
 %rep 16 / %5
 %assign vector 0
@@ -82,11 +93,7 @@ KERNEL %1, 0, 71, 32, 16, 768, %3, 3
 	GROUP_STORE %2, xmm, 16, %5
 %assign step step + 16 * %5
 %endrep
-	STREAM_NEXT
-%if %4
-	sfence
-%endif
-	mov rax, r9
+	STREAM_END %4
 	ret
 ENDKERNEL %1
 %endmacro
@@ -96,17 +103,9 @@ TRIAD_SSE2 k_triad_nt_sse2, movntpd, 7, 1, 8
 %macro TRIAD_AVX 5
 KERNEL %1, ISA_AVX, 31, 16, 8, 768, %3, 3
 	STREAM_HEAD_AVX
-	LOOP_ALIGN
-.loop:
-	lea r10, [rsi + r9]
-	lea r11, [rdx + r9]
-	lea rax, [rdi + r9]
+	STREAM_LOOP
 	TRIAD_VEX %2, ymm, 32, %5
-	STREAM_NEXT
-%if %4
-	sfence
-%endif
-	mov rax, r9
+	STREAM_END %4
 	vzeroupper
 	ret
 ENDKERNEL %1
@@ -117,17 +116,9 @@ TRIAD_AVX k_triad_nt_avx, vmovntpd, 9, 1, 8
 %macro TRIAD_AVX512 5
 KERNEL %1, ISA_AVX512, 19, 8, 4, 768, %3, 3
 	STREAM_HEAD_AVX512
-	LOOP_ALIGN
-.loop:
-	lea r10, [rsi + r9]
-	lea r11, [rdx + r9]
-	lea rax, [rdi + r9]
+	STREAM_LOOP
 	TRIAD_VEX %2, zmm, 64, %5
-	STREAM_NEXT
-%if %4
-	sfence
-%endif
-	mov rax, r9
+	STREAM_END %4
 	vzeroupper
 	ret
 ENDKERNEL %1

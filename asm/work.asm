@@ -76,21 +76,13 @@ ENDKERNEL k_work_mixed
 ; All counters of a run count exactly the same cycles: one write starts them, one stops them. It needs ring 0;
 ; the caller has put the register on its list of registers to restore, stopped the counters, and reads them afterwards.
 KERNEL k_measure_gated, 0, 0, 0, 0, 0, 0, 0
-	push rbx
-	push rbp
-	push r12
-	mov rbp, rdi
+	WRAPPER
 	SERIALISE
 	mov eax, [rbp + MB_GATE]
 	mov edx, [rbp + MB_GATE + 4]
 	mov ecx, 0x38F
 	wrmsr
-	mov rdi, [rbp + MB_ARGUMENT]
-	mov rsi, [rbp + MB_ARGUMENT + 8]
-	mov rdx, [rbp + MB_ARGUMENT + 16]
-	mov rcx, [rbp + MB_ARGUMENT + 24]
-	mov r8,  [rbp + MB_ARGUMENT + 32]
-	mov r9,  [rbp + MB_ARGUMENT + 40]
+	ARGUMENTS rbp, MB_ARGUMENT
 	call [rbp + MB_KERNEL]
 	mov [rbp + MB_RESULT], rax
 	SERIALISE
@@ -99,8 +91,5 @@ KERNEL k_measure_gated, 0, 0, 0, 0, 0, 0, 0
 	mov ecx, 0x38F
 	wrmsr
 	mov rax, [rbp + MB_RESULT]
-	pop r12
-	pop rbp
-	pop rbx
-	ret
+	WRAPPER_RETURN
 ENDKERNEL k_measure_gated

@@ -43,20 +43,25 @@ static enum status dry_run_rdmsr(void *self, unsigned core, uint32_t msr, uint64
 	return ST_OK;
 }
 
-static enum status dry_run_wrmsr(void *self, unsigned core, uint32_t msr, uint64_t value)
+/* Keeps a value in r, or where it is NULL in a new register. */
+static enum status keep(struct dry_run *d, struct dry_run_register *r, struct dry_run_register fresh, uint64_t value)
 {
-	struct dry_run *d = self;
-	struct dry_run_register *r = find(d, core, msr);
-	if (core >= d->under->cores)
-		return ST_RANGE;
 	if (!r) {
 		if (d->count == d->capacity)
 			return ST_FULL;
 		r = &d->registers[d->count++];
-		*r = (struct dry_run_register){ .msr = msr, .core = (uint16_t)core };
+		*r = fresh;
 	}
 	r->value = value;
 	return ST_OK;
+}
+
+static enum status dry_run_wrmsr(void *self, unsigned core, uint32_t msr, uint64_t value)
+{
+	struct dry_run *d = self;
+	if (core >= d->under->cores)
+		return ST_RANGE;
+	return keep(d, find(d, core, msr), (struct dry_run_register){ .msr = msr, .core = (uint16_t)core }, value);
 }
 
 static enum status dry_run_rdpmc(void *self, unsigned core, uint32_t index, uint64_t *value)
@@ -84,15 +89,7 @@ static enum status dry_run_pci_read32(void *self, struct pci_address at, uint32_
 static enum status dry_run_pci_write32(void *self, struct pci_address at, uint32_t value)
 {
 	struct dry_run *d = self;
-	struct dry_run_register *r = find_pci(d, at);
-	if (!r) {
-		if (d->count == d->capacity)
-			return ST_FULL;
-		r = &d->registers[d->count++];
-		*r = (struct dry_run_register){ .pci = true, .at = at };
-	}
-	r->value = value;
-	return ST_OK;
+	return keep(d, find_pci(d, at), (struct dry_run_register){ .pci = true, .at = at }, value);
 }
 
 static enum status dry_run_mmio_read(void *self, uint64_t address, unsigned width_bytes, uint64_t *value)

@@ -310,22 +310,9 @@ static enum status read_row(struct reading *r, struct map_cell line, struct sim_
 	return st ? st : check_row(r, e, words[1].length > 0);
 }
 
-/* Keeps words behind the rows. */
-static const char *keep(char **names, const struct map_cell *words)
-{
-	char *at = *names;
-	memcpy(at, words->at, words->length);
-	at[words->length] = 0;
-	*names += words->length + 1;
-	return at;
-}
-
 size_t event_map_bytes(const char *text, size_t bytes)
 {
-	size_t lines = 1;
-	for (size_t i = 0; i < bytes; i++)
-		lines += text[i] == '\n';
-	return lines * (sizeof(struct sim_event) + 1) + bytes;
+	return map_lines(text, bytes) * (sizeof(struct sim_event) + 1) + bytes;
 }
 
 enum status event_map_read(const char *file_name, const char *text, size_t bytes, void *at, struct event_map *out,
@@ -343,8 +330,8 @@ enum status event_map_read(const char *file_name, const char *text, size_t bytes
 		struct map_cell words[2] = { { text, 0 }, { text, 0 } };
 		st = read_row(&r, line, e, words);
 		if (!st && names) {
-			e->name = keep(&names, &words[0]);
-			e->why = words[1].length ? keep(&names, &words[1]) : NULL;
+			e->name = map_keep(&names, &words[0]);
+			e->why = words[1].length ? map_keep(&names, &words[1]) : NULL;
 		}
 		count++;
 	}

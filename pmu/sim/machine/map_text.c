@@ -38,6 +38,23 @@ bool map_next_line(struct map_text *text, struct map_cell *line)
 	return false;
 }
 
+size_t map_lines(const char *text, size_t bytes)
+{
+	size_t lines = 1;
+	for (size_t i = 0; i < bytes; i++)
+		lines += text[i] == '\n';
+	return lines;
+}
+
+const char *map_keep(char **at, const struct map_cell *words)
+{
+	char *start = *at;
+	memcpy(start, words->at, words->length);
+	start[words->length] = 0;
+	*at += words->length + 1;
+	return start;
+}
+
 struct map_cell map_cut(struct map_cell *rest, char separator)
 {
 	struct map_cell c = { rest->at, 0 };

@@ -14,6 +14,10 @@ bool map_same(const char *a, size_t n, const char *b, bool any_case);
 const struct map_name *map_find_name(const struct map_name *list, unsigned n, const char *at, size_t length, bool any_case);
 /* The next line that is neither blank nor a comment, without blanks at its end; false: there is none. */
 bool map_next_line(struct map_text *text, struct map_cell *line);
+/* Lines of a text, the last one without its end counted. */
+size_t map_lines(const char *text, size_t bytes);
+/* Copies a cell to *at with a zero behind it, and moves *at behind that. */
+const char *map_keep(char **at, const struct map_cell *words);
 /* The next of a line's cells, without the separator, which is taken off the line. */
 struct map_cell map_cut(struct map_cell *rest, char separator);
 

@@ -164,19 +164,7 @@ static enum status read_row(struct reading *r, struct map_cell line, struct unco
 
 size_t uncore_map_bytes(const char *text, size_t bytes)
 {
-	size_t lines = 1;
-	for (size_t i = 0; i < bytes; i++)
-		lines += text[i] == '\n';
-	return lines * (sizeof(struct uncore_row) + 2) + bytes;
-}
-
-static const char *keep(char **at, struct map_cell c)
-{
-	char *start = *at;
-	memcpy(start, c.at, c.length);
-	start[c.length] = 0;
-	*at += c.length + 1;
-	return start;
+	return map_lines(text, bytes) * (sizeof(struct uncore_row) + 2) + bytes;
 }
 
 enum status uncore_map_read(const char *file_name, const char *text, size_t bytes, void *at, struct uncore_map *out,
@@ -193,16 +181,13 @@ enum status uncore_map_read(const char *file_name, const char *text, size_t byte
 		r.text.line = r.text.line ? r.text.line : 1;
 		return says(&r, "the first line is not " HEADER);
 	}
-	size_t lines = 1;
-	for (size_t i = 0; i < bytes; i++)
-		lines += text[i] == '\n';
-	words = at ? (char *)at + lines * sizeof(struct uncore_row) : NULL;
+	words = at ? (char *)at + map_lines(text, bytes) * sizeof(struct uncore_row) : NULL;
 	while (!st && map_next_line(&r.text, &line)) {
 		struct uncore_row *e = rows ? &rows[count] : &one;
 		st = read_row(&r, line, e, &name, &why);
 		if (!st && rows) {
-			e->name = keep(&words, name);
-			e->why = keep(&words, why);
+			e->name = map_keep(&words, &name);
+			e->why = map_keep(&words, &why);
 		}
 		count++;
 	}

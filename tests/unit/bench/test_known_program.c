@@ -11,47 +11,31 @@
 
 #include "bench/measure/measure.h"
 #include "bench/sampling/pebs_address.h"
-#include "tests/unit/support/memory_host.h"
-#include "tests/unit/rigs/sampling_rig.h"
+#include "tests/unit/rigs/sampling_suite.h"
+#include "tests/unit/support/kernel_run.h"
 
-static struct sampling_rig rig;
-static struct memory_host host;
+static struct sampling_suite on;
 static struct bench bench;
 static struct known_program_result study;
 
 static void run_known_program(void (*change)(struct machine *m))
 {
-	sampling_open(&rig, change, 0);
-	memory_host_init(&host);
-	bench_init(&bench, rig.a, &rig.cpu, &host.host, 0, 5);
+	sampling_suite_open(&on, "nehalem-ep", change);
+	bench_init(&bench, on.rig.a, &on.rig.cpu, &on.host.host, 0, 5);
 	known_program_run(&bench, &study);
 }
 
-static void end(void)
-{
-	assert_int_equal(host.taken, 0);
-	memory_host_free(&host);
-	sampling_close(&rig);
-}
-
-static const uint8_t *known_program_code(void)
-{
-	for (const struct kernel *k = kernel_table; k < kernel_table_end; k++)
-		if (!strcmp(k->name, "k_known_program"))
-			return kernel_code + k->offset;
-	return NULL;
-}
+static const uint8_t *known_program_code(void) { return kernel_code + kernel_named("k_known_program")->offset; }
 
 static void test_study_of_a_known_program(void **state)
 {
 	(void)state;
 	struct sim_totals before, after;
-	sampling_open(&rig, NULL, 0);
-	memory_host_init(&host);
-	bench_init(&bench, rig.a, &rig.cpu, &host.host, 0, 5);
-	sim_totals(rig.sim, &before);
+	sampling_suite_open(&on, "nehalem-ep", NULL);
+	bench_init(&bench, on.rig.a, &on.rig.cpu, &on.host.host, 0, 5);
+	sim_totals(on.rig.sim, &before);
 	known_program_run(&bench, &study);
-	sim_totals(rig.sim, &after);
+	sim_totals(on.rig.sim, &after);
 	char text[2048];
 	struct text t;
 	text_init(&t, text, sizeof(text));
@@ -129,7 +113,7 @@ static void test_study_of_a_known_program(void **state)
 	assert_true(study.loads > 10000);
 	assert_int_equal(study.loads, study.sources);
 	assert_true(after.instructions - before.instructions < 2000000);
-	end();
+	sampling_suite_close(&on);
 }
 
 static void no_pebs(struct machine *m) { m->pmu_pebs_format = 255; m->pmu_load_latency = 0; }
@@ -149,13 +133,13 @@ static void test_study_what_is_missing_is_said_in_its_part_alone(void **state)
 	assert_int_equal(study.parts[KNOWN_PROGRAM_CYCLES].status, ST_UNSUPPORTED);
 	assert_int_equal(study.parts[KNOWN_PROGRAM_BLOCKS_PART].status, ST_OK);
 	assert_int_equal(study.parts[KNOWN_PROGRAM_LOADS].status, ST_OK);
-	end();
+	sampling_suite_close(&on);
 	run_known_program(no_lbr);
 	assert_int_equal(study.parts[KNOWN_PROGRAM_TRIPS].status, ST_UNSUPPORTED); /* samples alone are biased */
 	assert_string_equal(study.parts[KNOWN_PROGRAM_TRIPS].reason, "no last-branch records to hold the samples against");
 	assert_int_equal(study.parts[KNOWN_PROGRAM_BLOCKS_PART].status, ST_UNSUPPORTED);
 	assert_int_equal(study.parts[KNOWN_PROGRAM_CALLS].status, ST_UNSUPPORTED);
-	end();
+	sampling_suite_close(&on);
 }
 
 /* Forms of loads; one that overwrote its address; none. */
@@ -193,7 +177,7 @@ static void test_study_loads_that_do_not_add_up_are_told(void **state)
 	run_known_program(hits_overcounted);
 	assert_int_equal(study.parts[KNOWN_PROGRAM_LOADS].status, ST_BROKEN);
 	assert_true(study.sources > study.loads);
-	end();
+	sampling_suite_close(&on);
 }
 
 int main(void)

@@ -10,35 +10,17 @@
 #include <cmocka.h>
 
 #include "bench/sampling/sample.h"
-#include "bench/suite/suite.h"
-#include "tests/unit/support/memory_host.h"
-#include "tests/unit/rigs/sampling_rig.h"
+#include "tests/unit/rigs/sampling_suite.h"
 
-static struct sampling_rig rig;
-static struct memory_host host;
-static struct suite_summary summary;
+static struct sampling_suite on;
 
 static void run_suite(void (*change)(struct machine *m), const char *suite)
 {
-	struct suite_settings s = { .suite = suite };
-	sampling_open(&rig, change, 0);
-	memory_host_init(&host);
-	assert_int_equal(suite_run(rig.a, &rig.cpu, &s, &host.host, &summary), ST_OK);
+	sampling_suite_open(&on, "nehalem-ep", change);
+	sampling_suite_run(&on, suite);
 }
 
-static void end(void)
-{
-	assert_int_equal(host.taken, 0);
-	memory_host_free(&host);
-	sampling_close(&rig);
-}
-
-static const struct row_result *row(const char *name)
-{
-	const struct row_result *r = memory_host_result(&host, name);
-	assert_non_null(r);
-	return r;
-}
+static const struct row_result *row(const char *name) { return sampling_suite_row(&on, name); }
 
 /* Every record names the row's source and a true address; the values are within 2 % of the chases'. */
 static void test_sample_latency_event_agrees_with_each_chase(void **state)
@@ -69,11 +51,11 @@ static void test_sample_latency_event_agrees_with_each_chase(void **state)
 		else
 			assert_in_range(s->lost_most, 1, s->records / 5);
 	}
-	const char *json = memory_host_file(&host, "results.json");
+	const char *json = memory_host_file(&on.host, "results.json");
 	assert_null(json_problem(json));
 	assert_non_null(strstr(json, "\"latency_event\": {\"verdict\": \"agrees\""));
 	assert_non_null(strstr(json, "\"sources\": {\"L2_HIT\": {\"count\": "));
-	end();
+	sampling_suite_close(&on);
 }
 
 /* No row takes the code that its own becomes: 5 would make another socket's modified line of LOCAL_DRAM_EXCLUSIVE. */
@@ -87,17 +69,17 @@ static void test_sample_wrong_data_source_leaves_no_row_ok(void **state)
 	(void)state;
 	run_suite(other_sources, "load.*.latency");
 	unsigned tables = 0;
-	for (unsigned i = 0; i < host.result_count; i++) {
-		if (host.results[i].row->order == ORDER_STAIRS) { /* a chase of each size: none is sampled */
+	for (unsigned i = 0; i < on.host.result_count; i++) {
+		if (on.host.results[i].row->order == ORDER_STAIRS) { /* a chase of each size: none is sampled */
 			tables++;
 			continue;
 		}
-		assert_int_equal(host.results[i].status, ROW_UNPROVEN);
-		assert_int_equal(host.results[i].sample.verdict, SAMPLE_UNPROVEN);
-		assert_non_null(strstr(host.results[i].reason, "latency event: 0 of "));
+		assert_int_equal(on.host.results[i].status, ROW_UNPROVEN);
+		assert_int_equal(on.host.results[i].sample.verdict, SAMPLE_UNPROVEN);
+		assert_non_null(strstr(on.host.results[i].reason, "latency event: 0 of "));
 	}
-	assert_int_equal(summary.unexpected, summary.rows - tables);
-	end();
+	assert_int_equal(on.summary.unexpected, on.summary.rows - tables);
+	sampling_suite_close(&on);
 }
 
 static void test_sample_dropped_records_are_counted_and_said(void **state)
@@ -105,22 +87,22 @@ static void test_sample_dropped_records_are_counted_and_said(void **state)
 	(void)state;
 	run_suite(drop, "load.l2.latency,load.l3.latency");
 	for (unsigned i = 0; i < 2; i++) {
-		const struct sample_result *s = &host.results[i].sample;
+		const struct sample_result *s = &on.host.results[i].sample;
 		char line[1024], lost[32];
 		struct text t;
 		struct table table = {.proofs = false};
 		/* a quarter lost may all be of one kind: the row is no longer ok */
 		assert_int_equal(s->verdict, SAMPLE_UNPROVEN);
-		assert_int_equal(host.results[i].status, ROW_UNPROVEN);
-		assert_non_null(strstr(host.results[i].reason, "records were lost"));
+		assert_int_equal(on.host.results[i].status, ROW_UNPROVEN);
+		assert_non_null(strstr(on.host.results[i].reason, "records were lost"));
 		assert_true(s->lost_known);
 		assert_in_range(3 * s->lost, s->records + s->outside - 4, s->records + s->outside + 4); /* every fourth */
 		text_init(&t, line, sizeof(line));
-		table_line(&t, &table, &host.results[i]);
+		table_line(&t, &table, &on.host.results[i]);
 		snprintf(lost, sizeof(lost), "; %u lost", s->lost);
 		assert_non_null(strstr(line, lost));
 	}
-	end();
+	sampling_suite_close(&on);
 }
 
 /* What is missing costs the sampling alone. */
@@ -128,21 +110,21 @@ static void test_sample_without_pebs_is_unsupported_with_the_reason(void **state
 {
 	(void)state;
 	run_suite(no_pebs, "load.*.latency");
-	for (unsigned i = 0; i < host.result_count; i++) {
-		if (host.results[i].absent) /* open DRAM pages */
+	for (unsigned i = 0; i < on.host.result_count; i++) {
+		if (on.host.results[i].absent) /* open DRAM pages */
 			continue;
-		assert_int_equal(host.results[i].status, ROW_OK);
-		if (host.results[i].row->order == ORDER_STAIRS)
+		assert_int_equal(on.host.results[i].status, ROW_OK);
+		if (on.host.results[i].row->order == ORDER_STAIRS)
 			continue;
-		assert_int_equal(host.results[i].sample.verdict, SAMPLE_UNSUPPORTED);
-		assert_string_equal(host.results[i].sample.reason, "no precise event based sampling (PEBS)");
+		assert_int_equal(on.host.results[i].sample.verdict, SAMPLE_UNSUPPORTED);
+		assert_string_equal(on.host.results[i].sample.reason, "no precise event based sampling (PEBS)");
 	}
-	end();
+	sampling_suite_close(&on);
 	run_suite(no_threshold, "load.l2.latency");
-	assert_int_equal(host.results[0].status, ROW_OK);
-	assert_int_equal(host.results[0].sample.verdict, SAMPLE_FAULT);
-	assert_string_equal(host.results[0].sample.reason, "register 0x3F6 does not answer");
-	end();
+	assert_int_equal(on.host.results[0].status, ROW_OK);
+	assert_int_equal(on.host.results[0].sample.verdict, SAMPLE_FAULT);
+	assert_string_equal(on.host.results[0].sample.reason, "register 0x3F6 does not answer");
+	sampling_suite_close(&on);
 }
 
 /* A machine whose loads a backend maps to other addresses than it records: told by each record. */
@@ -162,17 +144,15 @@ static enum status run_then_forge(void *self, struct job *jobs, unsigned n, uint
 static void test_sample_wrong_addresses_are_unproven(void **state)
 {
 	(void)state;
-	struct suite_settings s = { .suite = "load.l2.latency" };
-	sampling_open(&rig, NULL, 0);
-	memory_host_init(&host);
-	struct access_ops ops = *rig.a->ops;
+	sampling_suite_open(&on, "nehalem-ep", NULL);
+	struct access_ops ops = *on.rig.a->ops;
 	ops.run = run_then_forge;
-	rig.guard.access.ops = &ops;
-	assert_int_equal(suite_run(rig.a, &rig.cpu, &s, &host.host, &summary), ST_OK);
-	assert_int_equal(host.results[0].sample.verdict, SAMPLE_UNPROVEN);
-	assert_int_equal(host.results[0].sample.wrong_address, host.results[0].sample.records);
-	assert_int_equal(host.results[0].status, ROW_UNPROVEN);
-	end();
+	on.rig.guard.access.ops = &ops;
+	sampling_suite_run(&on, "load.l2.latency");
+	assert_int_equal(on.host.results[0].sample.verdict, SAMPLE_UNPROVEN);
+	assert_int_equal(on.host.results[0].sample.wrong_address, on.host.results[0].sample.records);
+	assert_int_equal(on.host.results[0].status, ROW_UNPROVEN);
+	sampling_suite_close(&on);
 }
 
 static void test_sample_statistics(void **state)

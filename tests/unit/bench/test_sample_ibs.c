@@ -10,35 +10,17 @@
 #include <cmocka.h>
 
 #include "bench/sampling/sample.h"
-#include "bench/suite/suite.h"
-#include "tests/unit/support/memory_host.h"
-#include "tests/unit/rigs/sampling_rig.h"
+#include "tests/unit/rigs/sampling_suite.h"
 
-static struct sampling_rig rig;
-static struct memory_host host;
-static struct suite_summary summary;
+static struct sampling_suite on;
 
 static void run_suite(void (*change)(struct machine *m), const char *suite)
 {
-	struct suite_settings s = { .suite = suite };
-	sampling_open_machine(&rig, "zen4", change, 0);
-	memory_host_init(&host);
-	assert_int_equal(suite_run(rig.a, &rig.cpu, &s, &host.host, &summary), ST_OK);
+	sampling_suite_open(&on, "zen4", change);
+	sampling_suite_run(&on, suite);
 }
 
-static void end(void)
-{
-	assert_int_equal(host.taken, 0);
-	memory_host_free(&host);
-	sampling_close(&rig);
-}
-
-static const struct row_result *row(const char *name)
-{
-	const struct row_result *r = memory_host_result(&host, name);
-	assert_non_null(r);
-	return r;
-}
+static const struct row_result *row(const char *name) { return sampling_suite_row(&on, name); }
 
 /* Each sample names the row's source and a node's address; the values are within 2 % of the chases'. */
 static void test_sample_ibs_agrees_with_each_chase(void **state)
@@ -64,10 +46,10 @@ static void test_sample_ibs_agrees_with_each_chase(void **state)
 		assert_null(strstr(line, "loss unknown"));
 	}
 	assert_int_equal(row("load.l1.latency")->sample.verdict, SAMPLE_NONE); /* it has no latency of hits */
-	const char *json = memory_host_file(&host, "results.json");
+	const char *json = memory_host_file(&on.host, "results.json");
 	assert_null(json_problem(json));
 	assert_non_null(strstr(json, "\"sources\": {\"LOCAL_COMPLEX\": {\"count\": 48"));
-	end();
+	sampling_suite_close(&on);
 }
 
 static void other_sources(struct machine *m) { m->fault_data_source_flip = 2; } /* of the complex and of DRAM none becomes another row's */
@@ -79,11 +61,11 @@ static void test_sample_ibs_wrong_data_source_leaves_no_row_ok(void **state)
 {
 	(void)state;
 	run_suite(other_sources, "load.l3.latency,load.dram_local.latency");
-	for (unsigned i = 0; i < host.result_count; i++) {
-		assert_int_equal(host.results[i].status, ROW_UNPROVEN);
-		assert_non_null(strstr(host.results[i].reason, "IBS: 0 of 48 records"));
+	for (unsigned i = 0; i < on.host.result_count; i++) {
+		assert_int_equal(on.host.results[i].status, ROW_UNPROVEN);
+		assert_non_null(strstr(on.host.results[i].reason, "IBS: 0 of 48 records"));
 	}
-	end();
+	sampling_suite_close(&on);
 }
 
 static void test_sample_ibs_without_samples_is_inconclusive(void **state)
@@ -92,7 +74,7 @@ static void test_sample_ibs_without_samples_is_inconclusive(void **state)
 	run_suite(drop, "load.l3.latency");
 	assert_int_equal(row("load.l3.latency")->sample.verdict, SAMPLE_UNPROVEN);
 	assert_string_equal(row("load.l3.latency")->sample.reason, "0 samples are too few");
-	end();
+	sampling_suite_close(&on);
 }
 
 static void test_sample_ibs_absent_costs_the_sampling_alone(void **state)
@@ -101,7 +83,7 @@ static void test_sample_ibs_absent_costs_the_sampling_alone(void **state)
 	run_suite(no_ibs, "load.l3.latency");
 	assert_int_equal(row("load.l3.latency")->status, ROW_OK);
 	assert_int_equal(row("load.l3.latency")->sample.verdict, SAMPLE_UNSUPPORTED);
-	end();
+	sampling_suite_close(&on);
 }
 
 /* A machine that CPUID says has data sources of three bits is decoded so; the processor's names are those of five, so the row loses its proof. */
@@ -110,7 +92,7 @@ static void test_sample_ibs_reads_the_width_of_the_source_from_cpuid(void **stat
 	(void)state;
 	run_suite(three_bits, "load.l3.latency");
 	assert_int_equal(row("load.l3.latency")->sample.sources[2].count, 48);
-	end();
+	sampling_suite_close(&on);
 }
 
 int main(void)

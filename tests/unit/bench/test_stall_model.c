@@ -11,15 +11,6 @@
 #include "pmu/counters/counters.h"
 #include "tests/unit/support/table_find.h"
 
-static const struct processor *processor(const char *name)
-{
-	for (unsigned i = 0; i < processor_count; i++)
-		if (!strcmp(processors[i].name, name))
-			return &processors[i];
-	fail_msg("no processor %s", name);
-	return NULL;
-}
-
 static void test_stall_term_of_every_processor_is_counted_or_open_with_a_reason(void **state)
 {
 	(void)state;
@@ -76,18 +67,18 @@ static void test_stall_term_takes_the_alternative_that_a_processor_counts(void *
 	const unsigned dram = stall_find("local_dram"), forward = stall_find("forward_fail"), alias = stall_find("alias_4k"), divide = stall_find("divide"),
 		lock = stall_find("lock"), indirect = stall_find("branch_indirect");
 
-	assert_string_equal(stall_count(processor("nehalem-ep"), dram)->text, "MEM_UNCORE_RETIRED.LOCAL_DRAM");
-	assert_string_equal(stall_count(processor("core2"), dram)->text, "MEM_LOAD_RETIRED.L2_LINE_MISS");
+	assert_string_equal(stall_count(processor_named("nehalem-ep"), dram)->text, "MEM_UNCORE_RETIRED.LOCAL_DRAM");
+	assert_string_equal(stall_count(processor_named("core2"), dram)->text, "MEM_LOAD_RETIRED.L2_LINE_MISS");
 	/* one event counts both on Core 2: one term has it */
-	assert_string_equal(stall_count(processor("core2"), forward)->text, "LOAD_BLOCK.OVERLAP_STORE");
-	assert_int_equal(stall_count(processor("core2"), alias)->term_count, 0);
+	assert_string_equal(stall_count(processor_named("core2"), forward)->text, "LOAD_BLOCK.OVERLAP_STORE");
+	assert_int_equal(stall_count(processor_named("core2"), alias)->term_count, 0);
 	/* cycles, or nothing */
-	assert_string_equal(stall_count(processor("nehalem-ep"), divide)->text, "ARITH.CYCLES_DIV_BUSY");
-	assert_string_equal(stall_count(processor("core2"), divide)->text, "IDLE_DURING_DIV");
-	assert_int_equal(stall_count(processor("haswell-ep"), divide)->term_count, 0);
+	assert_string_equal(stall_count(processor_named("nehalem-ep"), divide)->text, "ARITH.CYCLES_DIV_BUSY");
+	assert_string_equal(stall_count(processor_named("core2"), divide)->text, "IDLE_DURING_DIV");
+	assert_int_equal(stall_count(processor_named("haswell-ep"), divide)->term_count, 0);
 	/* an event that a quirk bans for quantities */
-	assert_string_equal(stall_count(processor("nehalem-ep"), lock)->why, "its event counts too much: quirk nehalem-l1d-overcount");
-	assert_string_equal(stall_count(processor("haswell-ep"), indirect)->text, "BR_MISP_RETIRED.ALL_BRANCHES-BR_MISP_RETIRED.CONDITIONAL");
+	assert_string_equal(stall_count(processor_named("nehalem-ep"), lock)->why, "its event counts too much: quirk nehalem-l1d-overcount");
+	assert_string_equal(stall_count(processor_named("haswell-ep"), indirect)->text, "BR_MISP_RETIRED.ALL_BRANCHES-BR_MISP_RETIRED.CONDITIONAL");
 }
 
 static int64_t alone(struct stall_charge *c, const char *key, int64_t cycles)

@@ -12,20 +12,12 @@
 #include "bench/measure/vector_width.h"
 #include "bench/suite/execute.h"
 #include "tests/unit/support/closed_loop.h"
-
-static const struct kernel *named(const char *name)
-{
-	for (const struct kernel *k = kernel_table; k < kernel_table_end; k++)
-		if (!strcmp(k->name, name))
-			return k;
-	fail_msg("no kernel %s", name);
-	return NULL;
-}
+#include "tests/unit/support/kernel_run.h"
 
 /* Three tries of the widest at `wide` ticks and of a narrower one at `narrow`, each with one that was disturbed. */
 static const char *fastest(int64_t wide, int64_t narrow)
 {
-	struct trial t = { .kernel = { named("k_triad_avx"), named("k_triad_sse2") }, .count = 2, .tries = 3,
+	struct trial t = { .kernel = { kernel_named("k_triad_avx"), kernel_named("k_triad_sse2") }, .count = 2, .tries = 3,
 		.ticks = { { wide, wide, 9 * wide }, { 9 * narrow, narrow, narrow } } };
 
 	return vector_width_fastest(&t)->name;
@@ -49,7 +41,7 @@ static void test_width_narrower_is_taken_where_it_is_faster_by_a_hundredth(void 
 static void test_width_the_fastest_of_three(void **state)
 {
 	(void)state;
-	struct trial t = { .kernel = { named("k_triad_avx512"), named("k_triad_avx"), named("k_triad_sse2") }, .count = 3, .tries = 1,
+	struct trial t = { .kernel = { kernel_named("k_triad_avx512"), kernel_named("k_triad_avx"), kernel_named("k_triad_sse2") }, .count = 3, .tries = 1,
 		.ticks = { { 1000 }, { 900 }, { 899 } } };
 
 	assert_string_equal(vector_width_fastest(&t)->name, "k_triad_sse2");
@@ -64,7 +56,7 @@ static void test_width_kernels_of_a_row_move_the_same(void **state)
 
 	for (unsigned i = 0; i < rows_count; i++)
 		for (const char *const *name = rows[i].kernels; stream(&rows[i]) && name[0] && name[1]; name++, several++) {
-			const struct kernel *wider = named(name[0]), *narrower = named(name[1]);
+			const struct kernel *wider = kernel_named(name[0]), *narrower = kernel_named(name[1]);
 
 			if (wider->data_bytes != narrower->data_bytes || wider->step_bytes != narrower->step_bytes || wider->count_argument != narrower->count_argument)
 				fail_msg("%s: %s and %s", rows[i].name, wider->name, narrower->name);

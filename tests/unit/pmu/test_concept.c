@@ -10,15 +10,6 @@
 #include "pmu/counters/counters.h"
 #include "tests/unit/support/table_find.h"
 
-static const struct processor *processor(const char *name)
-{
-	for (unsigned i = 0; i < processor_count; i++)
-		if (!strcmp(processors[i].name, name))
-			return &processors[i];
-	fail_msg("no processor %s", name);
-	return NULL;
-}
-
 static void test_concept_of_every_processor_is_expressed_or_none_with_a_reason(void **state)
 {
 	(void)state;
@@ -36,15 +27,15 @@ static void test_concept_of_every_processor_is_expressed_or_none_with_a_reason(v
 		}
 	}
 	assert_null(concept_known("load.hit.l9"));
-	assert_null(concept_find(processor("nehalem-ep"), "load.hit.l9"));
+	assert_null(concept_find(processor_named("nehalem-ep"), "load.hit.l9"));
 	assert_string_equal(concept_known("load.hit.l2")->unit, "loads");
-	assert_null(concept_find(processor("x86-64"), "load.hit.l2"));
+	assert_null(concept_find(processor_named("x86-64"), "load.hit.l2"));
 }
 
 static void test_expression_is_the_sum_of_its_terms(void **state)
 {
 	(void)state;
-	const struct processor *p = processor("core2");
+	const struct processor *p = processor_named("core2");
 	const struct expression *l2 = concept_find(p, "load.hit.l2"), *miss = concept_find(p, "load.miss.llc");
 	const struct event *events[3];
 	const int64_t counts[] = { 1000, 70 };
@@ -67,7 +58,7 @@ static void test_expression_is_the_sum_of_its_terms(void **state)
 static void test_concept_of_the_uncore_has_a_place_for_each_channel(void **state)
 {
 	(void)state;
-	const struct processor *nehalem = processor("nehalem-ep"), *haswell = processor("haswell-ep");
+	const struct processor *nehalem = processor_named("nehalem-ep"), *haswell = processor_named("haswell-ep");
 	const struct event *events[4];
 	unsigned n = 0;
 

@@ -8,15 +8,7 @@
 #include "pmu/backend/msr_guard.h"
 #include "pmu/text.h"
 #include "tests/unit/support/fake_access.h"
-
-static const struct processor *descriptor(const char *name)
-{
-	for (unsigned i = 0; i < processor_count; i++)
-		if (str_equal(processors[i].name, name))
-			return &processors[i];
-	fail_msg("no descriptor %s", name);
-	return NULL;
-}
+#include "tests/unit/support/table_find.h"
 
 struct bench { struct fake fake; struct cpu cpu; struct msr_guard guard; struct msr_guard_saved saved[64]; };
 
@@ -39,7 +31,7 @@ static struct bench *nehalem(void)
 	fake_msr(&b.fake, 0, 0x3F1, 0);
 	fake_msr(&b.fake, 0, 0x3F6, 0);
 	b.cpu = (struct cpu){ .pmu_version = 3, .general_counters = 4, .general_width = 48, .general_mask = 0xF,
-	                      .fixed_counters = 3, .fixed_width = 48, .fixed_mask = 7, .pebs = true, .processor = descriptor("nehalem-ep") };
+	                      .fixed_counters = 3, .fixed_width = 48, .fixed_mask = 7, .pebs = true, .processor = processor_named("nehalem-ep") };
 	msr_guard_init(&b.guard, &b.fake.access, b.cpu.processor, b.saved, COUNT_OF(b.saved));
 	return &b;
 }
@@ -132,7 +124,7 @@ static void test_counters_of_a_fourth_fixed_counter_count_where_the_plan_asks(vo
 	static const char *const slots[] = { "TOPDOWN.SLOTS", "INST_RETIRED.ANY" }, *const other[] = { "INST_RETIRED.ANY" };
 	struct bench *b = nehalem();
 	struct plan plan;
-	b->cpu.processor = descriptor("ice-lake-sp");
+	b->cpu.processor = processor_named("ice-lake-sp");
 	b->cpu.pmu_version = 5;
 	b->cpu.fixed_mask = 0xF;
 	msr_guard_init(&b->guard, &b->fake.access, b->cpu.processor, b->saved, COUNT_OF(b->saved));
@@ -239,7 +231,7 @@ static void test_counter_write_respects_what_a_legacy_write_can_do(void **state)
 	assert_int_equal(counter_write(&b->guard.access, &b->cpu, 0, 1, 1ull << 48), ST_RANGE);
 	assert_int_equal(counter_write(&b->guard.access, &b->cpu, 0, 4, 0), ST_RANGE);
 	b->cpu.perf_capabilities = 1u << 13;
-	b->cpu.processor = descriptor("intel");
+	b->cpu.processor = processor_named("intel");
 	msr_guard_init(&b->guard, &b->fake.access, b->cpu.processor, b->saved, COUNT_OF(b->saved));
 	fake_msr(&b->fake, 0, 0x4C2, 0);
 	assert_int_equal(counter_write(&b->guard.access, &b->cpu, 0, 1, 0x80000000), ST_OK);
@@ -262,7 +254,7 @@ static void test_counters_version_1_touches_no_global_register(void **state)
 		fake_msr(&b.fake, 0, 0xC1 + i, 0);
 	}
 	b.cpu = (struct cpu){ .pmu_version = 1, .general_counters = 2, .general_width = 40, .general_mask = 3,
-	                      .processor = descriptor("intel") };
+	                      .processor = processor_named("intel") };
 	msr_guard_init(&b.guard, &b.fake.access, b.cpu.processor, b.saved, COUNT_OF(b.saved));
 	plan_of(&b, &plan, names, 2);
 	assert_int_equal(counters_start(&b.guard.access, &b.cpu, &plan, 0, 0), ST_OK);

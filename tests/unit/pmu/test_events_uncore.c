@@ -13,18 +13,10 @@
 #include "pmu/text.h"
 #include "tables/processor.h"
 #include "tests/unit/support/reviewed.h"
+#include "tests/unit/support/table_find.h"
 
 /* Bits of a select that make an event what it is: select, umask, edge, extended, inv, threshold. */
 #define MEANING 0xFFA4FFFFu
-
-static const struct processor *processor(const char *name)
-{
-	for (unsigned i = 0; i < processor_count; i++)
-		if (str_equal(processors[i].name, name))
-			return &processors[i];
-	fail_msg("no processor %s", name);
-	return NULL;
-}
 
 static uint64_t our_code(const struct uncore_event *e)
 {
@@ -84,7 +76,7 @@ static void test_uncore_events_of_nehalem_agree_with_libpfm4(void **state)
 {
 	(void)state;
 	reviewed_read("nehalem-ep/reviewed-uncore");
-	compare_box("nhm_unc", &processor("nehalem-ep")->boxes[0]);
+	compare_box("nhm_unc", &processor_named("nehalem-ep")->boxes[0]);
 	const struct reviewed_counts sum = reviewed_sum("nehalem-ep uncore", "libpfm4");
 	reviewed_check_stale();
 	assert_int_equal(sum.bad, 0);
@@ -99,7 +91,7 @@ static void test_uncore_events_of_haswell_ep_agree_with_libpfm4(void **state)
 		{ "ha", "hswep_unc_ha0" }, { "imc", "hswep_unc_imc0" }, { "irp", "hswep_unc_irp" }, { "qpi", "hswep_unc_qpi0" },
 		{ "r2pcie", "hswep_unc_r2pcie" }, { "r3qpi", "hswep_unc_r3qpi0" },
 	};
-	const struct processor *p = processor("haswell-ep");
+	const struct processor *p = processor_named("haswell-ep");
 	unsigned codes = 0;
 	reviewed_read("haswell-ep/reviewed-uncore");
 	for (unsigned n = 0; n < p->box_count; n++) {
@@ -162,7 +154,7 @@ static void test_uncore_events_of_haswell_ep_agree_with_perfmon(void **state)
 	(void)state;
 	static struct row rows[1400];
 	const unsigned n = read_perfmon(rows, 1400);
-	const struct processor *p = processor("haswell-ep");
+	const struct processor *p = processor_named("haswell-ep");
 	reviewed_read("haswell-ep/reviewed-uncore-perfmon");
 	for (unsigned b = 0; b < p->box_count; b++)
 		for (unsigned i = 0; i < p->boxes[b].event_count; i++) {

@@ -10,6 +10,7 @@
 
 #include "pmu/core/lbr.h"
 #include "tests/unit/rigs/sampling_rig.h"
+#include "tests/unit/support/kernel_run.h"
 
 #define TURNS 12u
 
@@ -38,15 +39,6 @@ static void study(uint32_t filter, unsigned turns)
 	assert_int_equal(lbr_stop(&lbr, pairs, &count), ST_OK);
 }
 
-static const struct kernel *kernel(const char *name)
-{
-	for (const struct kernel *k = kernel_table; k < kernel_table_end; k++)
-		if (!strcmp(k->name, name))
-			return k;
-	fail_msg("no kernel %s", name);
-	return NULL;
-}
-
 static uint8_t opcode(uint64_t ip) { return kernel_code[ip - WINDOW_CODE]; }
 
 /* The newest records, one by one, as the choices of the last turns make them. */
@@ -56,7 +48,7 @@ static void test_lbr_trajectory_is_the_kernels(void **state)
 	open_rig(NULL);
 	study(0, TURNS);
 	assert_int_equal(count, 16);
-	const struct kernel *k = kernel("k_known_program");
+	const struct kernel *k = kernel_named("k_known_program");
 	uint64_t base = WINDOW_CODE + k->offset;
 	/* 0xEB jmp, 0xE8 call, 0xC3 ret, 0x72 jb, 0x74 jz, 0x75 jnz; newest first. At the end the jns over the write
 	 * is not taken. */

@@ -15,6 +15,7 @@
 #include "tests/unit/support/closed_loop.h"
 #include "tests/unit/rigs/counter_rig.h"
 #include "tests/unit/support/fake_access.h"
+#include "tests/unit/support/table_find.h"
 
 enum { PMI = 1 << 26, FORCE = 1 << 25, CASCADE = 1 << 30, OVF_SHIFT = 31 };
 #define ESCR(select, mask) ((uint64_t)(select) << 25 | (uint64_t)(mask) << 9 | 8)
@@ -306,9 +307,7 @@ static void test_netburst_sampling_is_refused_before_a_write(void **state)
 	static struct cpu cpu;
 	struct netburst_sample s;
 	const char *why;
-	for (unsigned i = 0; i < processor_count; i++)
-		if (!strcmp(processors[i].name, "pentium4"))
-			cpu.processor = &processors[i];
+	cpu.processor = processor_named("pentium4");
 	static const struct fake_leaf one[] = { { 1, 0, { .ecx = 1 << 2 } } };
 	fake_init(&f, 1);
 	f.leaves = one;

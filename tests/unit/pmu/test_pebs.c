@@ -12,6 +12,8 @@
 #include "tests/unit/support/fake_access.h"
 #include "tests/unit/rigs/sampling_rig.h"
 #include "tests/unit/support/sim_look.h"
+#include "tests/unit/support/table_find.h"
+#include "tests/unit/support/kernel_run.h"
 
 #define NODES 2048u /* 128 KiB: in the L2 of 256 KiB, not in the L1 */
 
@@ -25,14 +27,6 @@ static const struct event *event(const char *name)
 	if (!e)
 		fail_msg("no event %s", name);
 	return e;
-}
-
-static uint32_t offset_of(const char *name)
-{
-	for (const struct kernel *k = kernel_table; k < kernel_table_end; k++)
-		if (!strcmp(k->name, name))
-			return k->offset;
-	return 0;
 }
 
 /* One burst of loads under the requests. */
@@ -227,8 +221,8 @@ static void test_pebs_fault_in_a_burst_leaves_nothing_on(void **state)
 		struct measure_block *b = rig.a->ops->control(rig.a->self, 0);
 		b->argument[0] = 0x1000; /* no page: b still names k_chase */
 		sampling_gate_load(&pebs.gate, b);
-		struct job job = { .entry = WINDOW_CODE + offset_of("k_measure_sampled"), .argument = WINDOW_CONTROL };
-		job.undo = stopped & 2 ? WINDOW_CODE + offset_of("k_measure_off") : 0;
+		struct job job = { .entry = kernel_at("k_measure_sampled"), .argument = WINDOW_CONTROL };
+		job.undo = stopped & 2 ? kernel_at("k_measure_off") : 0;
 		assert_int_equal(rig.a->ops->run(rig.a->self, &job, 1, 0), ST_FAULT);
 		assert_int_equal(job.vector, 14);
 		assert_int_equal(sim_found(rig.sim, FIND_UNMAPPED) != 0, !(stopped & 2));
@@ -361,22 +355,13 @@ static void test_pebs_adaptive_records(void **state)
 	sampling_close(&rig);
 }
 
-static const struct processor *descriptor(const char *name)
-{
-	for (unsigned i = 0; i < processor_count; i++)
-		if (!strcmp(processors[i].name, name))
-			return &processors[i];
-	fail_msg("no descriptor %s", name);
-	return NULL;
-}
-
 /* The load-latency event of a core with adaptive records: which registers its sampling leaves, and what the gate enables. */
 static void start_adaptive(struct fake *fake, struct cpu *cpu, const char *name, unsigned format)
 {
 	static struct pebs_request q;
 	fake_init(fake, 1);
 	*cpu = (struct cpu){ .pmu_version = 5, .general_counters = 8, .general_width = 48, .general_mask = 0xFF, .fixed_mask = 0xF,
-		.pebs = true, .processor = descriptor(name), .perf_capabilities = format << 8 | 1 << 14 };
+		.pebs = true, .processor = processor_named(name), .perf_capabilities = format << 8 | 1 << 14 };
 	for (uint32_t i = 0; i < 8; i++) {
 		fake_msr(fake, 0, 0x186 + i, 0);
 		fake_msr(fake, 0, 0xC1 + i, 0);

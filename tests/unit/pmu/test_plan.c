@@ -7,6 +7,7 @@
 
 #include "pmu/counters/counters.h"
 #include "pmu/text.h"
+#include "tests/unit/support/table_find.h"
 
 static const struct cpu four = { .pmu_version = 3, .general_width = 48, .general_mask = 0xF, .fixed_mask = 7 };
 
@@ -215,10 +216,7 @@ static void test_plan_of_the_guides_profiles_is_as_short_as_the_guide_says(void 
 		{ "memory-access", 13, 3 }, { "sharing", 2, 1 }, { "front-end", 14, 3 }, { "working-set", 5, 1 },
 		{ "loop-analysis", 31, 8 }, { "client-analysis", 53, 13 },
 	};
-	const struct processor *p = NULL;
-	for (unsigned i = 0; i < processor_count; i++)
-		p = strcmp(processors[i].name, "nehalem-ep") ? p : &processors[i];
-	assert_non_null(p);
+	const struct processor *p = processor_named("nehalem-ep");
 	assert_int_equal(p->profile_count, COUNT_OF(guide));
 	for (unsigned i = 0; i < COUNT_OF(guide); i++) {
 		const struct profile *f = &p->profiles[i];

@@ -9,89 +9,45 @@
 #include <cmocka.h>
 
 #include "asm/kernel.h"
-#include "pmu/backend/msr_guard.h"
-#include "pmu/sim/backend/sim.h"
-#include "pmu/backend/trace.h"
 #include "pmu/uncore/uncore_metric.h"
 #include "tests/unit/rigs/core_bench.h"
-#include "tests/unit/support/host_pages.h"
+#include "tests/unit/rigs/uncore_rig.h"
+#include "tests/unit/support/table_find.h"
+#include "tests/unit/support/kernel_run.h"
 
 #define LOCK_VA (WINDOW_DATA + 2 * PAGE_1G)
-#define TRACE_MAX 512
 
-struct rig {
-	struct sim *sim;
-	struct cpu cpu;
-	struct trace trace;
-	struct msr_guard guard;
-	struct trace_entry entries[TRACE_MAX];
-	struct msr_guard_saved saved[256];
-	const struct access *a;
-	struct uncore u;
-	struct mapping data, lock;
-};
-
-static void rig_open(struct rig *r, const struct machine *m)
+static void rig_open(struct uncore_rig *r, const struct machine *m)
 {
-	memset(r, 0, sizeof(*r));
-	assert_int_equal(sim_open(m, &host_pages, &r->sim), ST_OK);
-	assert_int_equal(cpu_identify(sim_access(r->sim), &r->cpu), ST_OK);
-	trace_init(&r->trace, sim_access(r->sim), r->entries, TRACE_MAX);
-	msr_guard_init(&r->guard, &r->trace.access, r->cpu.processor, r->saved, COUNT_OF(r->saved));
-	r->a = &r->guard.access;
-	r->data = (struct mapping){ .va = WINDOW_DATA, .bytes = 32 * PAGE_2M, .page_bytes = PAGE_2M };
+	uncore_rig_open_bare(r, m);
+	r->array[0] = (struct mapping){ .va = WINDOW_DATA, .bytes = 32 * PAGE_2M, .page_bytes = PAGE_2M };
 	r->lock = (struct mapping){ .va = LOCK_VA, .bytes = PAGE_4K, .page_bytes = PAGE_4K };
-	assert_int_equal(r->a->ops->map(r->a->self, &r->data), ST_OK);
+	assert_int_equal(r->a->ops->map(r->a->self, &r->array[0]), ST_OK);
 	assert_int_equal(r->a->ops->map(r->a->self, &r->lock), ST_OK);
 	assert_int_equal(uncore_find(r->a, &r->cpu, &r->u), ST_OK);
 }
 
-static void rig_close(struct rig *r)
+static void run4(struct uncore_rig *r, const char *kernel, uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3)
 {
-	assert_int_equal(msr_guard_restore(&r->guard), ST_OK);
-	assert_int_equal(r->guard.refused, 0);
-	sim_close(r->sim);
+	(void)kernel_run(r->a, 0, kernel, (const uint64_t[]){ a0, a1, a2, a3 }, 4);
 }
+static void run(struct uncore_rig *r, const char *kernel, uint64_t a0, uint64_t a1, uint64_t a2) { run4(r, kernel, a0, a1, a2, 0); }
 
-static void run4(struct rig *r, const char *kernel, uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3)
-{
-	struct measure_block *b = r->a->ops->control(r->a->self, 0);
-	struct job j = { .argument = WINDOW_CONTROL };
-	memset(b, 0, sizeof(*b));
-	for (const struct kernel *k = kernel_table; k < kernel_table_end; k++) {
-		if (!strcmp(k->name, kernel))
-			b->kernel = WINDOW_CODE + k->offset;
-		if (!strcmp(k->name, "k_measure"))
-			j.entry = WINDOW_CODE + k->offset;
-	}
-	assert_true(b->kernel && j.entry);
-	b->argument[0] = a0, b->argument[1] = a1, b->argument[2] = a2, b->argument[3] = a3;
-	assert_int_equal(r->a->ops->run(r->a->self, &j, 1, 0), ST_OK);
-}
-static void run(struct rig *r, const char *kernel, uint64_t a0, uint64_t a1, uint64_t a2) { run4(r, kernel, a0, a1, a2, 0); }
-
-static uint64_t msr(struct rig *r, unsigned core, uint32_t address)
+static uint64_t msr(struct uncore_rig *r, unsigned core, uint32_t address)
 {
 	uint64_t v;
 	assert_int_equal(sim_access(r->sim)->ops->rdmsr(sim_access(r->sim)->self, core, address, &v), ST_OK);
 	return v;
 }
 
-static const struct processor *nehalem(void)
-{
-	for (unsigned i = 0; i < processor_count; i++)
-		if (!strcmp(processors[i].name, "nehalem-ep"))
-			return &processors[i];
-	fail_msg("no nehalem-ep");
-	return NULL;
-}
+static const struct processor *nehalem(void) { return processor_named("nehalem-ep"); }
 
 /* --- discovery and plans ----------------------------------------------------------------------- */
 
 static void test_uncore_finds_sockets_and_says_why_there_is_nothing(void **state)
 {
 	(void)state;
-	static struct rig r;
+	static struct uncore_rig r;
 	struct machine m = core_bench_machine("nehalem-ep");
 	unsigned socket;
 	rig_open(&r, &m);
@@ -100,7 +56,7 @@ static void test_uncore_finds_sockets_and_says_why_there_is_nothing(void **state
 	assert_int_equal(r.u.speaker[1], 4);
 	assert_int_equal(uncore_socket(r.a, &r.u, 6, &socket), ST_OK);
 	assert_int_equal(socket, 1);
-	rig_close(&r);
+	uncore_rig_close(&r);
 	strcpy(m.pmu_uncore, "none"); /* registers that do not answer */
 	rig_open(&r, &m);
 	assert_string_equal(r.u.absent, "the uncore's registers do not answer");
@@ -108,7 +64,7 @@ static void test_uncore_finds_sockets_and_says_why_there_is_nothing(void **state
 	const char *problem, *const one[1] = { "UNC_GQ_ALLOC.RT" };
 	assert_int_equal(uncore_plan(&r.u, one, 1, &plan, &problem), ST_OK);
 	assert_int_equal(uncore_start(r.a, &r.u, &plan, 0, 0, LOCK_VA), ST_UNSUPPORTED);
-	rig_close(&r);
+	uncore_rig_close(&r);
 }
 
 static void test_uncore_plans_pack_and_name_what_cannot_be(void **state)
@@ -151,7 +107,7 @@ static void test_uncore_programs_the_golden_sequence_and_all_is_restored(void **
 	};
 	static const char *const names[4] = { "UNC_GQ_TRACKER_OCCUP.RT", "UNC_GQ_ALLOC.RT", "UNC_GQ_SNOOP.GOTO_I_HIT_M", "UNC_CLK_UNHALTED.REF" };
 	static const uint32_t kept[] = { 0x301, 0x391, 0x395, 0x396, 0x3C0, 0x3C1, 0x3C2, 0x3C3, 0x3C4, 0x3C5, 0x3C6, 0x3C7 };
-	static struct rig r;
+	static struct uncore_rig r;
 	struct machine m = core_bench_machine("nehalem-ep");
 	struct uncore_plan plan;
 	const char *problem;
@@ -159,10 +115,7 @@ static void test_uncore_programs_the_golden_sequence_and_all_is_restored(void **
 	m.fault_firmware_counting = 1; /* a counter is on already, and has overflowed */
 	rig_open(&r, &m);
 	assert_int_equal(sim_access(r.sim)->ops->wrmsr(sim_access(r.sim)->self, 4, 0x3B0, 0xFFFFFFFFFFFFull), ST_OK);
-	struct job j = { .core = 4, .argument = WINDOW_CONTROL + 4 * CONTROL_BYTES };
-	for (const struct kernel *k = kernel_table; k < kernel_table_end; k++)
-		if (!strcmp(k->name, "k_measure"))
-			j.entry = WINDOW_CODE + k->offset;
+	struct job j = { .core = 4, .entry = kernel_at("k_measure"), .argument = WINDOW_CONTROL + 4 * CONTROL_BYTES };
 	struct measure_block *b = r.a->ops->control(r.a->self, 4);
 	memset(b, 0, sizeof(*b));
 	b->kernel = WINDOW_CODE + kernel_table->offset; /* anything: its own code comes from memory */
@@ -197,13 +150,13 @@ static void test_uncore_programs_the_golden_sequence_and_all_is_restored(void **
 	for (unsigned i = 0; i < COUNT_OF(kept); i++)
 		if (msr(&r, 4, kept[i]) != before[i])
 			fail_msg("%x is not as before", kept[i]);
-	rig_close(&r);
+	uncore_rig_close(&r);
 }
 
 static void test_uncore_is_restored_after_a_fault_in_the_middle(void **state)
 {
 	(void)state;
-	static struct rig r;
+	static struct uncore_rig r;
 	struct machine m = core_bench_machine("nehalem-ep");
 	static const char *const names[2] = { "UNC_GQ_TRACKER_OCCUP.RT", "UNC_GQ_SNOOP.GOTO_I_HIT_M" };
 	static const uint32_t missing[] = { 0x301, 0x3B0, 0x391, 0x3C1 };
@@ -222,7 +175,7 @@ static void test_uncore_is_restored_after_a_fault_in_the_middle(void **state)
 		assert_int_equal(msr_guard_restore(&r.guard), ST_OK);
 		assert_int_equal(msr(&r, 0, 0x3C0), select);
 		assert_int_equal(msr(&r, 0, 0x395), fixed);
-		rig_close(&r);
+		uncore_rig_close(&r);
 	}
 }
 
@@ -270,7 +223,7 @@ static void test_uncore_counts_the_lines_that_a_kernel_reads_and_writes(void **s
 {
 	(void)state;
 	enum { LINES = 6000 };
-	static struct rig r;
+	static struct uncore_rig r;
 	struct machine m = core_bench_machine("nehalem-ep");
 	static const char *const names[8] = { "UNC_IMC_NORMAL_READS.CH0", "UNC_IMC_NORMAL_READS.CH1", "UNC_IMC_NORMAL_READS.CH2",
 		"UNC_IMC_WRITES.FULL.CH0", "UNC_IMC_WRITES.FULL.CH1", "UNC_IMC_WRITES.FULL.CH2", "UNC_LLC_MISS.READ", "UNC_QHL_REQUESTS.LOCAL_WRITES" };
@@ -292,7 +245,7 @@ static void test_uncore_counts_the_lines_that_a_kernel_reads_and_writes(void **s
 	}
 	near_percent(names[6], v[6], LINES);
 	near_percent(names[7], v[7], LINES);
-	rig_close(&r);
+	uncore_rig_close(&r);
 }
 
 /* Lines written past the caches are the difference that the guide computes. */
@@ -300,37 +253,26 @@ static void test_uncore_uncached_writes_are_the_difference(void **state)
 {
 	(void)state;
 	enum { ITERATIONS = 256 }; /* of 256 bytes of each array: 4 lines written past the caches, 8 read */
-	static struct rig r;
+	static struct uncore_rig r;
 	struct machine m = core_bench_machine("nehalem-ep");
 	static const char *const names[6] = { "UNC_QHL_REQUESTS.LOCAL_READS", "UNC_QHL_REQUESTS.REMOTE_READS", "UNC_IMC_NORMAL_READS.ANY",
 		"UNC_IMC_WRITES.FULL.ANY", "UNC_QHL_REQUESTS.LOCAL_WRITES", "UNC_CLK_UNHALTED" };
 	struct uncore_plan plan;
 	uint64_t v[UNCORE_EVENTS_MAX];
 	const char *problem;
-	const struct kernel *k = kernel_table;
 	rig_open(&r, &m);
-	while (strcmp(k->name, "k_triad_nt_sse2"))
-		k++;
 	assert_int_equal(r.a->ops->wrmsr(r.a->self, 0, 0x1A4, 0xF), ST_OK);
 	assert_int_equal(uncore_plan(&r.u, names, 6, &plan, &problem), ST_OK);
 	assert_int_equal(uncore_start(r.a, &r.u, &plan, 0, 0, LOCK_VA), ST_OK);
-	struct measure_block *b = r.a->ops->control(r.a->self, 0);
-	struct job j = { .argument = WINDOW_CONTROL };
-	memset(b, 0, sizeof(*b));
-	b->kernel = WINDOW_CODE + k->offset;
-	for (const struct kernel *w = kernel_table; w < kernel_table_end; w++)
-		if (!strcmp(w->name, "k_measure"))
-			j.entry = WINDOW_CODE + w->offset;
-	b->argument[0] = WINDOW_DATA, b->argument[1] = WINDOW_DATA + 8 * PAGE_2M, b->argument[2] = WINDOW_DATA + 16 * PAGE_2M;
-	b->argument[3] = ITERATIONS, b->argument[4] = PAGE_2M - 1, b->argument[5] = 0;
-	assert_int_equal(r.a->ops->run(r.a->self, &j, 1, 0), ST_OK);
+	(void)kernel_run(r.a, 0, "k_triad_nt_sse2", (const uint64_t[]){ WINDOW_DATA, WINDOW_DATA + 8 * PAGE_2M, WINDOW_DATA + 16 * PAGE_2M, ITERATIONS,
+		PAGE_2M - 1, 0 }, 6);
 	assert_int_equal(uncore_values(r.a, &r.u, &plan, 0, 0, v), ST_OK);
 	assert_int_equal(uncore_stop(r.a, &r.u, &plan, 0, 0), ST_OK);
 	near_percent("uncached writes", (uint64_t)metric(&plan, v, "imc.UNCACHED_WRITES") / 1000, 4 * ITERATIONS);
 	near_percent("full writes", value_of(&plan, v, "UNC_IMC_WRITES.FULL.ANY"), 4 * ITERATIONS);
 	assert_in_range(value_of(&plan, v, "UNC_QHL_REQUESTS.LOCAL_WRITES"), 0, 10); /* cached lines only */
 	assert_true(value_of(&plan, v, "UNC_CLK_UNHALTED") > 1000);
-	rig_close(&r);
+	uncore_rig_close(&r);
 }
 
 /* Half of the misses at the home's 120 cycles, half over the link's 300, after the L3's response. */

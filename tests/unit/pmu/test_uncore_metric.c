@@ -9,15 +9,9 @@
 #include "pmu/uncore/uncore_metric.h"
 #include "tests/unit/rigs/core_bench.h"
 #include "tests/unit/rigs/uncore_rig.h"
+#include "tests/unit/support/table_find.h"
 
-static const struct processor *haswell(void)
-{
-	for (unsigned i = 0; i < processor_count; i++)
-		if (!strcmp(processors[i].name, "haswell-ep"))
-			return &processors[i];
-	fail_msg("no haswell-ep");
-	return NULL;
-}
+static const struct processor *haswell(void) { return processor_named("haswell-ep"); }
 
 static const struct uncore_metric *metric(const char *name)
 {

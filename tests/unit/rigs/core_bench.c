@@ -178,6 +178,18 @@ uint64_t core_bench_slope(struct core_bench *b, uint64_t n)
 	return (twice - once) * 1000 / n;
 }
 
+uint64_t core_bench_loop_cost(const struct machine *m, unsigned times, const char *hex)
+{
+	struct core_bench *b = core_bench_open(m);
+	const unsigned top = core_bench_here(b);
+	core_bench_emit(b, times, hex);
+	core_bench_loop(b, top);
+	core_bench_emit(b, 1, "C3"); /* ret */
+	const uint64_t cost = core_bench_slope(b, 300);
+	core_bench_close(b);
+	return cost;
+}
+
 void core_bench_tap(struct core_bench *b, unsigned t, enum signal sig, unsigned cmask, bool inv, bool edge)
 {
 	struct tap tap = { .on = true, .cmask = (uint8_t)cmask, .inv = inv, .edge = edge };

@@ -28,6 +28,8 @@ void core_bench_loop(struct core_bench *b, unsigned to);
 uint64_t core_bench_run(struct core_bench *b, uint64_t count);
 /* Cycles an iteration, in thousandths: the slope between n and 2n, warmed up. */
 uint64_t core_bench_slope(struct core_bench *b, uint64_t n);
+/* The same of a loop of `times` x hex on a machine of its own. */
+uint64_t core_bench_loop_cost(const struct machine *m, unsigned times, const char *hex);
 uint64_t core_bench_instructions(const struct core_bench *b);
 
 /* A tap on one signal; what it counted since. */

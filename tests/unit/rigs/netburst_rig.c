@@ -6,15 +6,9 @@
 #include <cmocka.h>
 
 #include "tests/unit/rigs/netburst_rig.h"
+#include "tests/unit/support/table_find.h"
 
-const struct processor *netburst_rig_processor(void)
-{
-	for (unsigned i = 0; i < processor_count; i++)
-		if (!strcmp(processors[i].name, "pentium4"))
-			return &processors[i];
-	fail_msg("no pentium4");
-	return NULL;
-}
+const struct processor *netburst_rig_processor(void) { return processor_named("pentium4"); }
 
 /* --- "EVENT.UNIT+UNIT", or "replay_event.UNIT:METRIC", of thread 0 -------------------------------------- */
 

@@ -10,8 +10,9 @@
 
 #include "asm/kernel.h"
 #include "tests/unit/support/host_pages.h"
+#include "tests/unit/support/kernel_run.h"
 
-void uncore_rig_open(struct uncore_rig *r, const struct machine *m)
+void uncore_rig_open_bare(struct uncore_rig *r, const struct machine *m)
 {
 	memset(r, 0, sizeof(*r));
 	r->machine = *m;
@@ -23,6 +24,11 @@ void uncore_rig_open(struct uncore_rig *r, const struct machine *m)
 	trace_init(&r->trace, sim_access(r->sim), r->entries, RIG_TRACE_MAX);
 	msr_guard_init(&r->guard, &r->trace.access, r->cpu.processor, r->saved, MSR_GUARD_SAVED_MAX);
 	r->a = &r->guard.access;
+}
+
+void uncore_rig_open(struct uncore_rig *r, const struct machine *m)
+{
+	uncore_rig_open_bare(r, m);
 	for (unsigned node = 0; node < 2 && node < r->a->nodes; node++) {
 		r->array[node] = (struct mapping){ .va = RIG_ARRAY(node), .bytes = RIG_BYTES, .page_bytes = PAGE_2M, .node = node };
 		assert_int_equal(r->a->ops->map(r->a->self, &r->array[node]), ST_OK);
@@ -44,19 +50,7 @@ void uncore_rig_close(struct uncore_rig *r)
 
 void uncore_rig_run(struct uncore_rig *r, unsigned core, const char *kernel, const uint64_t *arguments, unsigned n)
 {
-	struct measure_block *b = r->a->ops->control(r->a->self, core);
-	struct job j = { .core = core, .argument = WINDOW_CONTROL + core * CONTROL_BYTES };
-	memset(b, 0, sizeof(*b));
-	for (const struct kernel *k = kernel_table; k < kernel_table_end; k++) {
-		if (!strcmp(k->name, kernel))
-			b->kernel = WINDOW_CODE + k->offset;
-		if (!strcmp(k->name, "k_measure"))
-			j.entry = WINDOW_CODE + k->offset;
-	}
-	assert_true(b->kernel && j.entry);
-	for (unsigned i = 0; i < n; i++)
-		b->argument[i] = arguments[i];
-	assert_int_equal(r->a->ops->run(r->a->self, &j, 1, 0), ST_OK);
+	(void)kernel_run(r->a, core, kernel, arguments, n);
 }
 
 void uncore_rig_start(struct uncore_rig *r, struct uncore_plan *plan, const char *const *names, unsigned n, unsigned socket)

@@ -25,7 +25,9 @@ struct uncore_rig {
 	struct mapping array[2], lock;
 };
 
-/* Opens it and lets the driver look for boxes; the prefetchers are off. Fails the test when something does not go. */
+/* Opens it below trace and guard, without arrays: whoever maps its own looks for the boxes then. */
+void uncore_rig_open_bare(struct uncore_rig *r, const struct machine *m);
+/* Opens it with arrays and lets the driver look for boxes; the prefetchers are off. Fails the test when something does not go. */
 void uncore_rig_open(struct uncore_rig *r, const struct machine *m);
 /* Puts everything back through the guard, which must succeed and have refused nothing. */
 void uncore_rig_close(struct uncore_rig *r);

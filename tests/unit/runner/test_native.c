@@ -15,6 +15,7 @@
 #include "asm/kernel.h"
 #include "pmu/text.h"
 #include "runner/host/native.h"
+#include "tests/unit/support/kernel_run.h"
 
 static struct native *native;
 static const struct access *a;
@@ -39,23 +40,14 @@ static int close_native(void **state)
 
 #define NATIVE_TEST(test) cmocka_unit_test_teardown(test, close_native)
 
-static uint64_t kernel_address(const char *name)
-{
-	for (const struct kernel *k = kernel_table; k < kernel_table_end; k++)
-		if (str_equal(k->name, name))
-			return WINDOW_CODE + k->offset;
-	fail_msg("no kernel %s", name);
-	return 0;
-}
-
 /* Measures k_add_chain on a core; returns the block. */
 static struct measure_block *add_chain(unsigned core, uint64_t iterations, struct job *job)
 {
 	struct measure_block *b = a->ops->control(a->self, core);
 	memset(b, 0, sizeof(*b));
-	b->kernel = kernel_address("k_add_chain");
+	b->kernel = kernel_at("k_add_chain");
 	b->argument[0] = iterations;
-	*job = (struct job){.core = core, .entry = kernel_address("k_measure"),
+	*job = (struct job){.core = core, .entry = kernel_at("k_measure"),
 	                    .argument = WINDOW_CONTROL + core * CONTROL_BYTES};
 	return b;
 }

@@ -78,6 +78,19 @@ static void test_pebs_record_of_the_load_latency_facility_on_nehalem(void **stat
 	pmu_close(&rig);
 }
 
+/* How many records 400 loads leave while counter 0 samples their latency. */
+static uint64_t sampled_of_400(void)
+{
+	pmu_write(&rig, 0xC1, 0xFFFFFFFF);
+	pmu_write(&rig, 0x186, EN_OS | 0x100B);
+	pmu_write(&rig, 0x3F6, 3);
+	pmu_write(&rig, 0x3F1, 1 | 1ull << 32);
+	pmu_write(&rig, 0x38F, 1);
+	for (unsigned i = 0; i < 400; i++)
+		retire_load(1000 + 100 * i, SRC_L2, 30);
+	return (*ds(0x28) - BUF) / 0xB0;
+}
+
 static void test_pebs_shadow_threshold_and_full_buffer(void **state)
 {
 	(void)state;
@@ -102,26 +115,12 @@ static void test_pebs_shadow_threshold_and_full_buffer(void **state)
 	pmu_close(&rig);
 
 	open_pebs("nehalem-ep", "[fault]\npebs_drop_every = 2\ndata_source_flip = 5\n", 100, 0xB0, (uint64_t)-1);
-	pmu_write(&rig, 0xC1, 0xFFFFFFFF);
-	pmu_write(&rig, 0x186, EN_OS | 0x100B);
-	pmu_write(&rig, 0x3F6, 3);
-	pmu_write(&rig, 0x3F1, 1 | 1ull << 32);
-	pmu_write(&rig, 0x38F, 1);
-	for (unsigned i = 0; i < 400; i++)
-		retire_load(1000 + 100 * i, SRC_L2, 30);
-	uint64_t dropping = (*ds(0x28) - BUF) / 0xB0;
+	const uint64_t dropping = sampled_of_400();
 	assert_int_equal(ds(4096)[20], 3 ^ 5);
 	pmu_close(&rig);
 	open_pebs("nehalem-ep", "", 400, 0xB0, (uint64_t)-1);
 	*ds(0x30) = BUF + 300 * 0xB0;
-	pmu_write(&rig, 0xC1, 0xFFFFFFFF);
-	pmu_write(&rig, 0x186, EN_OS | 0x100B);
-	pmu_write(&rig, 0x3F6, 3);
-	pmu_write(&rig, 0x3F1, 1 | 1ull << 32);
-	pmu_write(&rig, 0x38F, 1);
-	for (unsigned i = 0; i < 400; i++)
-		retire_load(1000 + 100 * i, SRC_L2, 30);
-	assert_in_range(2 * dropping + 1 - (*ds(0x28) - BUF) / 0xB0, 0, 2);
+	assert_in_range(2 * dropping + 1 - sampled_of_400(), 0, 2);
 	pmu_close(&rig);
 }
 

@@ -8,6 +8,7 @@
 
 #include "pmu/netburst/netburst.h"
 #include "tests/unit/rigs/counter_rig.h"
+#include "tests/unit/support/table_find.h"
 
 static struct counter_rig rig;
 
@@ -170,12 +171,8 @@ static void test_netburst_misuse_is_found(void **state)
 static void test_netburst_machine_and_driver_agree_on_bindings(void **state)
 {
 	(void)state;
-	const struct processor *p = NULL;
+	const struct processor *p = processor_named("pentium4");
 	unsigned counted = 0, unknown = 0;
-	for (unsigned i = 0; i < processor_count; i++)
-		if (!strcmp(processors[i].name, "pentium4"))
-			p = &processors[i];
-	assert_non_null(p);
 	for (unsigned e = 0; e < p->detector_count; e++)
 		for (unsigned side = 0; side < 2; side++)
 			for (unsigned c = 0; c < NETBURST_COUNTERS; c++) {

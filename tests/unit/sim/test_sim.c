@@ -10,6 +10,7 @@
 #include "tests/unit/rigs/core_bench.h"
 #include "tests/unit/support/host_pages.h"
 #include "tests/unit/support/sim_look.h"
+#include "tests/unit/support/kernel_run.h"
 
 struct rig { struct sim *sim; const struct access *a; struct mapping data, code; };
 
@@ -38,26 +39,10 @@ static struct job job_on(unsigned core, uint64_t entry, uint64_t argument)
 	return (struct job){ .core = core, .entry = entry, .argument = argument };
 }
 
-static uint64_t kernel_at(const char *name)
-{
-	for (const struct kernel *k = kernel_table; k < kernel_table_end; k++)
-		if (!strcmp(k->name, name))
-			return WINDOW_CODE + k->offset;
-	fail_msg("no kernel %s", name);
-	return 0;
-}
-
 /* Runs a kernel through the measuring wrapper; TSC ticks between. */
 static uint64_t measure(struct rig *r, unsigned core, const char *kernel, uint64_t a0, uint64_t a1, uint64_t *result)
 {
-	struct measure_block *b = r->a->ops->control(r->a->self, core);
-	memset(b, 0, sizeof(*b));
-	b->kernel = kernel_at(kernel);
-	b->argument[0] = a0;
-	b->argument[1] = a1;
-	struct job j = job_on(core, kernel_at("k_measure"), WINDOW_CONTROL + core * CONTROL_BYTES);
-	assert_int_equal(r->a->ops->run(r->a->self, &j, 1, 0), ST_OK);
-	assert_int_equal(j.status, ST_OK);
+	const struct measure_block *b = kernel_run(r->a, core, kernel, (const uint64_t[]){ a0, a1 }, 2);
 	if (result)
 		*result = b->result;
 	return b->tsc_after - b->tsc_before;

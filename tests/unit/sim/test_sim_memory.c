@@ -14,6 +14,7 @@
 #include "pmu/sim/backend/sim.h"
 #include "runner/host/backend.h"
 #include "tests/unit/support/sim_look.h"
+#include "tests/unit/support/kernel_run.h"
 
 #define MOST_BYTES (64u << 20)
 
@@ -35,15 +36,6 @@ static void meter_put(void *self, void *at, size_t bytes)
 	m->now -= bytes;
 	m->left += bytes;
 	backend_pages_put(NULL, at, bytes);
-}
-
-static uint64_t entry(const char *name)
-{
-	for (const struct kernel *k = kernel_table; k < kernel_table_end; k++)
-		if (!strcmp(k->name, name))
-			return WINDOW_CODE + k->offset;
-	fail();
-	return 0;
 }
 
 struct all { struct meter meter; struct sim *sim; struct msr_guard guard; struct cpu cpu; struct plan plan; };
@@ -75,7 +67,7 @@ static enum status run_all(struct all *x)
 	struct job jobs[MACHINE_THREADS_MAX];
 	const struct access *a = &x->guard.access;
 	for (unsigned i = 0; i < a->cores; i++)
-		jobs[i] = (struct job){ .core = i, .entry = entry("k_add_chain"), .argument = 10 };
+		jobs[i] = (struct job){ .core = i, .entry = kernel_at("k_add_chain"), .argument = 10 };
 	return a->ops->run(a->self, jobs, a->cores, 0);
 }
 

@@ -14,6 +14,7 @@
 #include "asm/kernel.h"
 #include "tests/unit/support/host_pages.h"
 #include "tests/unit/support/sim_look.h"
+#include "tests/unit/support/kernel_run.h"
 
 struct rig { struct sim *sim; const struct access *a; struct mapping data, far; };
 
@@ -46,19 +47,7 @@ static uint64_t get(struct rig *r, unsigned core, uint32_t msr)
 
 static void run(struct rig *r, unsigned core, const char *kernel, uint64_t a0, uint64_t a1)
 {
-	struct measure_block *b = r->a->ops->control(r->a->self, core);
-	struct job j = { .core = core, .argument = WINDOW_CONTROL + core * CONTROL_BYTES };
-	memset(b, 0, sizeof(*b));
-	for (const struct kernel *k = kernel_table; k < kernel_table_end; k++) {
-		if (!strcmp(k->name, kernel))
-			b->kernel = WINDOW_CODE + k->offset;
-		if (!strcmp(k->name, "k_measure"))
-			j.entry = WINDOW_CODE + k->offset;
-	}
-	assert_true(b->kernel && j.entry);
-	b->argument[0] = a0;
-	b->argument[1] = a1;
-	assert_int_equal(r->a->ops->run(r->a->self, &j, 1, 0), ST_OK);
+	(void)kernel_run(r->a, core, kernel, (const uint64_t[]){ a0, a1 }, 2);
 }
 
 /* Line i at `at` points to line i + 1; the last one to itself. */

@@ -10,6 +10,7 @@
 #include "pmu/uncore/uncore_metric.h"
 #include "tests/unit/rigs/core_bench.h"
 #include "tests/unit/rigs/uncore_rig.h"
+#include "tests/unit/support/table_find.h"
 
 static struct uncore_rig r;
 static struct processor wrong;
@@ -50,10 +51,7 @@ static unsigned present(const struct uncore_box *b) { return uncore_instances(&r
 static const struct uncore_event *event(const char *name)
 {
 	const struct uncore_box *b;
-	for (unsigned i = 0; i < processor_count; i++)
-		if (!strcmp(processors[i].name, "haswell-ep"))
-			return uncore_event_find(&processors[i], name, &b);
-	return NULL;
+	return uncore_event_find(processor_named("haswell-ep"), name, &b);
 }
 
 /* Counts events beside reads of lines that no cache has, of a node. */

@@ -1,4 +1,4 @@
-/* tests/unit/support/table_find.h: lookups in the product's tables that only tests need. */
+/* tests/unit/support/table_find.h: lookups in the product's tables that only tests need. Behind cmocka.h. */
 #ifndef TESTS_UNIT_TABLE_FIND_H
 #define TESTS_UNIT_TABLE_FIND_H
 
@@ -6,6 +6,16 @@
 
 #include "bench/workloads/stall_model.h"
 #include "pmu/core/concept.h"
+
+/* The descriptor of that name; the test fails if there is none. */
+static inline const struct processor *processor_named(const char *name)
+{
+	for (unsigned i = 0; i < processor_count; i++)
+		if (!strcmp(processors[i].name, name))
+			return &processors[i];
+	fail_msg("no processor %s", name);
+	return NULL;
+}
 
 /* The concept of that name of tables/concepts.csv, NULL if there is none. */
 static inline const struct concept *concept_known(const char *name)
