@@ -40,7 +40,8 @@ static void count_from(unsigned c, uint64_t value)
 }
 
 /* What retires: 10 cycles a piece, each at its own address. */
-enum kind { OTHER, LOAD_HIT, LOAD_L2, LOAD_DRAM, STORE, TAKEN_WRONG, NOT_TAKEN, ADDPS_, MULSD_, X87_ };
+enum kind { OTHER, LOAD_HIT, LOAD_L2, LOAD_DRAM, STORE, TAKEN_WRONG, NOT_TAKEN, ADDPS_, MULSD_, X87_, LOAD_WALKED, STORE_WALKED, BOTH_WALKED, LOAD_SPLIT,
+	STORE_SPLIT, KINDS };
 static void retire(enum kind kind)
 {
 	static uint64_t ip = 0x1000;
@@ -50,9 +51,13 @@ static void retire(enum kind kind)
 	rig.cycle += 10;
 	ip += 4;
 	r.cycle = rig.cycle;
-	in.load = kind == LOAD_HIT || kind == LOAD_L2 || kind == LOAD_DRAM;
-	in.store = kind == STORE;
-	r.source = kind == LOAD_HIT ? SRC_L1 : kind == LOAD_L2 ? SRC_L2 : kind == LOAD_DRAM ? SRC_LOCAL_DRAM : SRC_NONE;
+	in.load = kind == LOAD_HIT || kind == LOAD_L2 || kind == LOAD_DRAM || kind == LOAD_WALKED || kind == BOTH_WALKED || kind == LOAD_SPLIT;
+	in.store = kind == STORE || kind == STORE_WALKED || kind == BOTH_WALKED || kind == STORE_SPLIT;
+	e.load_va = kind == LOAD_SPLIT ? 60 : 0;
+	e.store_va = kind == STORE_SPLIT ? 60 : 0;
+	r.dtlb_level = kind == LOAD_WALKED || kind == BOTH_WALKED ? 3 : in.load;
+	r.store_dtlb_walk = kind == STORE_WALKED || kind == BOTH_WALKED;
+	r.source = in.load && kind != LOAD_L2 && kind != LOAD_DRAM ? SRC_L1 : kind == LOAD_L2 ? SRC_L2 : kind == LOAD_DRAM ? SRC_LOCAL_DRAM : SRC_NONE;
 	in.branch = in.conditional = kind == TAKEN_WRONG || kind == NOT_TAKEN;
 	r.mispredicted = e.taken = kind == TAKEN_WRONG;
 	in.op = kind == ADDPS_ ? OP_ADDPS : kind == MULSD_ ? OP_MULSD : OP_NOP;
@@ -104,6 +109,40 @@ static void test_netburst_branches_by_what_became_of_them(void **state)
 	assert_int_equal(pmu_read(&rig, 0x30C), 4);
 	assert_int_equal(pmu_read(&rig, 0x30E), 9);
 	pmu_close(&rig);
+}
+
+/* Which instructions each metric of replay_event, and each tag of the front end, counts; an interrupt makes the counter count at retirement. */
+static void test_netburst_tagged_uops_are_known_at_retirement(void **state)
+{
+	(void)state;
+	static const struct { uint32_t enable, vert, also; uint64_t escr; uint32_t event; unsigned kinds; } cases[] = {
+		{ 0x1, 1, 0, 0, 0x09, 1 << LOAD_L2 | 1 << LOAD_DRAM },
+		{ 0x2, 1, 0, 0, 0x09, 1 << LOAD_DRAM },
+		{ 0x4, 1, 0, 0, 0x09, 1 << LOAD_WALKED | 1 << BOTH_WALKED },
+		{ 0x4, 2, 0, 0, 0x09, 1 << STORE_WALKED | 1 << BOTH_WALKED },
+		{ 0x4, 3, 0, 0, 0x09, 1 << LOAD_WALKED | 1 << STORE_WALKED | 1 << BOTH_WALKED }, /* both are one instruction */
+		{ 0x18000, 0x10, 0, 0, 0x09, 1 << TAKEN_WRONG },
+		{ 0x400, 1, 0x3AF, ESCR(0x04, 2), 0x09, 1 << LOAD_SPLIT },
+		{ 0x400, 2, 0x3AE, ESCR(0x05, 2), 0x09, 1 << STORE_SPLIT },
+		{ 0, 0, 0x3BC, TAGGED(0x02, 2, 1), 0x08, 1 << LOAD_HIT | 1 << LOAD_L2 | 1 << LOAD_DRAM | 1 << LOAD_WALKED | 1 << BOTH_WALKED | 1 << LOAD_SPLIT },
+		{ 0, 0, 0x3BD, TAGGED(0x02, 4, 1), 0x08, 1 << STORE | 1 << STORE_WALKED | 1 << BOTH_WALKED | 1 << STORE_SPLIT } };
+	for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+		pmu_open(&rig, "pentium4", "");
+		put(0x3F1, cases[i].enable | (cases[i].enable ? 1 << 24 : 0));
+		put(0x3F2, cases[i].vert);
+		if (cases[i].also)
+			put(cases[i].also, cases[i].escr);
+		put(0x3CC, ESCR(cases[i].event, 1));
+		put(0x36C, 0x3B000 | PMI);
+		assert_true(counters_want_retired(rig.p));
+		for (unsigned kind = 0; kind < KINDS; kind++) {
+			count_from(12, 0);
+			retire_some(kind, 3);
+			if (pmu_read(&rig, 0x30C) != (cases[i].kinds >> kind & 1 ? 3u : 0))
+				fail_msg("case %u, kind %u: %llu", i, kind, (unsigned long long)pmu_read(&rig, 0x30C));
+		}
+		pmu_close(&rig);
+	}
 }
 
 /* BPU's rule in IQ's block: counter 14 begins when 12 has overflowed, after M of A, N of B, and then the interrupt. */
@@ -355,6 +394,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_netburst_execution_tags_four_at_once),
 		cmocka_unit_test(test_netburst_branches_by_what_became_of_them),
+		cmocka_unit_test(test_netburst_tagged_uops_are_known_at_retirement),
 		cmocka_unit_test(test_netburst_cascade_counts_from_the_overflow_on),
 		cmocka_unit_test(test_netburst_interrupt_comes_with_the_next_event),
 		cmocka_unit_test(test_netburst_records_of_144_bytes),

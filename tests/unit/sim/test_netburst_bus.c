@@ -180,6 +180,28 @@ static void test_netburst_bus_events_that_the_machine_cannot_tell_are_found(void
 	pmu_close(&regs);
 }
 
+/* Rows of the map that are about other agents hold only where there are any. */
+static void test_netburst_bus_of_two_cores_cannot_tell_other_agents(void **state)
+{
+	(void)state;
+	struct counter_rig regs;
+	struct sim_finding f = { 0 };
+	pmu_open(&regs, "pentium4", "");
+	for (unsigned cores = 1; cores <= 2; cores++) {
+		regs.m.topology_cores = cores;
+		for (unsigned e = 0; e < 2; e++) { /* transactions of all agents; clocks with other agents' data */
+			assert_int_equal(counters_wrmsr(regs.p, 0x360, 0x30000, &f), ST_OK);
+			assert_int_equal(counters_wrmsr(regs.p, 0x3A2, e ? fsb(0x17, 0x04) : fsb(0x03, 0xE861), &f), ST_OK);
+			if (cores == 2)
+				finds(&regs, 0x360, 0x3D000, FIND_UNMODELLED, "of other agents");
+			else
+				assert_int_equal(counters_wrmsr(regs.p, 0x360, 0x3D000, &f), ST_OK);
+			assert_null(f.why);
+		}
+	}
+	pmu_close(&regs);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -189,6 +211,7 @@ int main(void)
 		cmocka_unit_test(test_netburst_queue_holds_reads_as_long_as_memory_takes),
 		cmocka_unit_test(test_netburst_queue_stands_beside_the_chase),
 		cmocka_unit_test(test_netburst_bus_events_that_the_machine_cannot_tell_are_found),
+		cmocka_unit_test(test_netburst_bus_of_two_cores_cannot_tell_other_agents),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
