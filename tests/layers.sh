@@ -93,6 +93,8 @@ END {
 		{ print boxes ? prefix[$1] $2 : $1 }' "$f"
 	done
 	awk -F, '!/^#/ && FNR > 1 { print $2 }' tables/processors/*/concepts.csv | tr '+:-' '\n\n\n'
+	# the simulated machines' maps have names of their own
+	awk -F, '/^#/ || !NF { next } FILENAME != file { file = FILENAME; for (i = 1; i <= NF; i++) if ($i == "name") column = i; next } { print $column }' tables/machines/maps/*.map
 } | sed 's/"//g' | awk '{ print } index($0, ".") > 1 { print substr($0, 1, index($0, ".") - 1) }' | grep -E '[_.]' | grep -E '^.{6}' | sort -u >"$work/events"
 {
 	find tables/processors -mindepth 1 -maxdepth 1 -type d ! -name common -printf '%f\n'

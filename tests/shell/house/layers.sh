@@ -25,6 +25,7 @@ plant "layers_refuse_an_event_with_a_modifier" $boxes 'const char *a(void) { ret
 plant "layers_refuse_the_beginning_of_an_event" $boxes '#define GQ "UNC_GQ_ALLOC."' '"UNC_GQ_ALLOC" is an event'
 plant "layers_refuse_an_event_of_a_box" $boxes 'const char *a(void) { return "UNC_C_TOR_INSERTS.OPCODE:opc=0x182"; }' '"UNC_C_TOR_INSERTS.OPCODE" is an event'
 plant "layers_refuse_an_event_of_netburst" runner/commands/stat.c 'static const char *a = "mispred_branch_retired";' '"mispred_branch_retired" is an event'
+plant "layers_refuse_an_event_that_only_a_machines_map_has" pmu/sim/counters/netburst.c 'const char *a(void) { return "BUSQ_EMPTY.THIS_AGENT"; }' '"BUSQ_EMPTY.THIS_AGENT" is an event'
 plant "layers_refuse_a_metric" $boxes 'const char *a(void) { return "cbo.AVG_TOR_DRD_LATENCY"; }' '"cbo.AVG_TOR_DRD_LATENCY" is an event'
 plant "layers_refuse_a_processor" $boxes 'const char *a(void) { return "haswell-ep"; }' '"haswell-ep" is a processor'
 plant "layers_refuse_a_machine_in_a_sentence" runner/commands/stat.c 'static const char *a = "as on nehalem-ep";' '"nehalem-ep" is a processor or a machine'
