@@ -44,8 +44,12 @@ PROOF(proof_fill_buffer, SET({ "load.dram.local", ONCE }, { "load.hit.lfb", ONCE
       SET({ "llc.miss", ONCE }, { "load.hit.lfb", ONCE }), SET({ "load.miss.llc", ONCE }));
 /* Lines that the L2 takes in, loaded or prefetched: one for each entry that an iteration uses. */
 PROOF(proof_pairs, SET({ "line.in.l2", ONCE }, { "llc.miss", ONCE }));
-/* A gather: a line of data comes in for each element, by a load or by a prefetch. */
-PROOF(proof_gather, SET({ "line.in.l1d", 950, 1100, PER_UNIT }));
+/* A gather from flushed lines: each comes in once, and no load waits for memory, so prefetches bring them. An element has three loads, two of
+ * them of offsets. PREFETCHT0 fills the L2 alone on NetBurst (SDM vol. 2, PREFETCHh), from where the load takes the line in. */
+#define GATHERED { "line.in.l1d", 950, 2100, PER_UNIT }
+PROOF(proof_gather, SET({ "load.miss.llc", NEVER }, GATHERED), SET({ "load.dram.local", NEVER }, GATHERED), SET({ "load.hit.l1", 2900, 3100, PER_UNIT }, GATHERED),
+      SET({ "line.in.l2.demand", NEVER }, GATHERED));
+#undef GATHERED
 
 /* --- lines of other cores ---------------------------------------------------------------------- */
 /* An L3 that takes evicted lines alone has none that another core has just taken from memory, where it was flushed to: if a cache of the socket

@@ -1,11 +1,17 @@
 /* bench/sampling/pebs_address.c: see pebs_address.h. Encodings: SDM volume 2, chapter 2. */
 #include "bench/sampling/pebs_address.h"
 
-#define LONGEST 9u  /* REX, two bytes of opcode, ModRM, SIB, displacement of 4 */
+#define LONGEST 10u /* a prefix, REX, two bytes of opcode, ModRM, SIB, displacement of 4 */
 #define RSP 4u
 #define NO_REGISTER 16u
 
-struct parts { unsigned length, reg, base, index, scale, bytes; int64_t displacement; };
+struct parts { unsigned length, reg, base, index, scale, bytes; int64_t displacement; bool vector; };
+
+/* SSE's loads to a vector register, MOVUPS, MOVAPS, MOVDQU and their like, and additions and products with memory: the second byte of the opcode. */
+static bool is_vector(uint8_t opcode)
+{
+	return opcode == 0x10 || opcode == 0x28 || opcode == 0x58 || opcode == 0x59 || opcode == 0x6F;
+}
 
 /* Bytes loaded by the opcode at `at`, and the opcode's length; 0: not one of the known forms. */
 static unsigned load_bytes(const uint8_t *at, unsigned rex, unsigned *opcode)
@@ -25,11 +31,18 @@ static unsigned load_bytes(const uint8_t *at, unsigned rex, unsigned *opcode)
 static bool take_apart(const uint8_t *at, unsigned length, struct parts *p)
 {
 	uint8_t copy[16] = { 0 };
-	unsigned rex, opcode, used, mode, rm;
+	unsigned prefix, rex, opcode, used, mode, rm;
 	memcpy(copy, at, length);
-	rex = (copy[0] & 0xF0) == 0x40 ? copy[0] : 0;
-	used = rex != 0;
+	prefix = copy[0] == 0x66 || copy[0] == 0xF2 || copy[0] == 0xF3 ? copy[0] : 0;
+	used = prefix != 0;
+	rex = (copy[used] & 0xF0) == 0x40 ? copy[used] : 0;
+	used += rex != 0;
+	p->vector = copy[used] == 0x0F && is_vector(copy[used + 1]);
+	if (prefix && !p->vector)
+		return false;
 	p->bytes = load_bytes(copy + used, rex, &opcode);
+	if (p->vector)
+		p->bytes = prefix == 0xF2 ? 8 : prefix == 0xF3 && copy[used + 1] != 0x6F ? 4 : 16;
 	if (!p->bytes)
 		return false;
 	used += opcode;
@@ -75,11 +88,11 @@ enum status pebs_address_before(const uint8_t *code, uint32_t bytes, uint32_t ne
 			found = p;
 	if (!found.length)
 		return ST_SYNTAX;
-	if (found.reg == found.base || found.reg == found.index)
+	out->destination = found.vector ? NO_REGISTER : (uint8_t)found.reg;
+	if (!found.vector && (found.reg == found.base || found.reg == found.index))
 		return ST_REFUSED;
 	out->address = gpr[found.base] + (uint64_t)found.displacement +
 		(found.index == NO_REGISTER ? 0 : gpr[found.index] << found.scale);
 	out->bytes = (uint8_t)found.bytes;
-	out->destination = (uint8_t)found.reg;
 	return ST_OK;
 }

@@ -10,11 +10,12 @@
 struct operand {
 	uint64_t address;
 	uint8_t bytes;       /* loaded */
-	uint8_t destination; /* register loaded, 16: none (a return) */
+	uint8_t destination; /* register loaded, 16: none (a return, a load to a vector register) */
 };
 
-/* Decodes the load that ends at offset `next` of a piece of code. ST_OK: *out is the operand. ST_REFUSED: the load overwrote an address register.
- * ST_SYNTAX: not a load, or not one of the known forms: MOV, MOVZX, MOVSXD and ADD of a general register with memory, and a near return to the
+/* Decodes the load that ends at offset `next` of a piece of code. ST_OK: *out is the operand. ST_REFUSED: the load overwrote an address register, out->destination.
+ * ST_SYNTAX: not a load, or not one of the known forms: MOV, MOVZX, MOVSXD and ADD of a general register with memory, SSE's
+ * moves, additions and products with memory, and a near return to the
  * address after a call. */
 MUST_CHECK enum status pebs_address_before(const uint8_t *code, uint32_t bytes, uint32_t next, const uint64_t gpr[16],
                                       struct operand *out);

@@ -3,7 +3,6 @@
 #include "pmu/netburst/netburst.h"
 
 #include "bench/measure/cores.h"
-#include "pmu/core/lbr.h"
 
 #define REPETITIONS_SIMULATED 3
 #define REPETITIONS 21
@@ -79,70 +78,6 @@ static enum status take_list(const struct processor *p, const char *what, const 
 	return st;
 }
 
-/* One kind of branch by its name in MSR_LBR_SELECT, or "all". */
-static bool take_kind(const char *name, size_t n, uint32_t *kept)
-{
-	if (n == 3 && !memcmp(name, "all", n)) {
-		*kept = LBR_FILTER_ALL;
-		return true;
-	}
-	for (unsigned bit = 2; lbr_filter_name(bit); bit++)
-		if (str_length(lbr_filter_name(bit)) == n && !memcmp(name, lbr_filter_name(bit), n)) {
-			*kept |= 1u << bit;
-			return true;
-		}
-	return false;
-}
-
-/* "lbr=KIND+KIND": the last-branch filter that keeps these kinds alone, of ring 0, where the kernels run. */
-static enum status take_filter(const char *kinds, uint16_t *select, struct text *problem)
-{
-	uint32_t kept = 0;
-
-	for (const char *at = kinds;; at++) {
-		size_t n = 0;
-
-		for (; at[n] && at[n] != '+'; n++)
-			;
-		if (!take_kind(at, n, &kept)) {
-			text_fmt(problem, "lbr=\"%.*s\": expected all or, joined by +,", (int)n, at);
-			for (unsigned bit = 2; lbr_filter_name(bit); bit++)
-				text_fmt(problem, " %s", lbr_filter_name(bit));
-			return ST_SYNTAX;
-		}
-		at += n;
-		if (!*at)
-			break;
-	}
-	*select = (uint16_t)((LBR_FILTER_ALL & ~kept & ~(uint32_t)LBR_CPL_EQ_0) | LBR_CPL_NEQ_0);
-	return ST_OK;
-}
-
-/* Cuts a last ",lbr=..." off `what`, whose rest goes to `list` (capacity bytes). */
-static enum status cut_filter(const char *what, char *list, size_t capacity, uint16_t *select, struct text *problem)
-{
-	static const char key[] = "lbr=";
-	const size_t n = str_length(what);
-	size_t at = 0;
-
-	*select = 0;
-	while (at < n && !((at == 0 || what[at - 1] == ',') && n - at >= sizeof(key) - 1 && !memcmp(what + at, key, sizeof(key) - 1)))
-		at++;
-	if (n >= capacity) {
-		text_fmt(problem, "profile: the list is longer than %u characters", (unsigned)capacity - 1);
-		return ST_FULL;
-	}
-	memcpy(list, what, n + 1);
-	if (at == n)
-		return ST_OK;
-	list[at ? at - 1 : 0] = 0;
-	if (!list[0]) {
-		text_fmt(problem, "profile \"%s\": name a profile or events before lbr=", what);
-		return ST_SYNTAX;
-	}
-	return take_filter(what + at + sizeof(key) - 1, select, problem);
-}
-
 enum status profile_find(const struct cpu *cpu, const char *what, struct profile_plan *out, char *problem, size_t capacity)
 {
 	const struct processor *p = cpu->processor;
@@ -150,16 +85,24 @@ enum status profile_find(const struct cpu *cpu, const char *what, struct profile
 	const struct event *events[PLAN_EVENTS_MAX];
 	const char *name = NULL;
 	char list[LIST_BYTES];
-	uint16_t filter;
 	unsigned n = 0;
 	enum status st;
 	struct text t;
 
 	text_init(&t, problem, capacity);
 	memset(out, 0, sizeof(*out));
-	st = cut_filter(what, list, sizeof(list), &filter, &t);
+	if (str_length(what) >= sizeof(list)) {
+		text_fmt(&t, "profile: the list is longer than %u characters", (unsigned)sizeof(list) - 1);
+		return ST_FULL;
+	}
+	str_copy(list, sizeof(list), what);
+	st = profile_options_cut(list, out, &t);
 	if (st != ST_OK)
 		return st;
+	if (!list[0] && *what) {
+		text_fmt(&t, "profile \"%s\": name a profile or events before lbr= and records=", what);
+		return ST_SYNTAX;
+	}
 	what = list;
 	known = profile_named(p, what);
 	if (!counters_exist(cpu)) {
@@ -170,7 +113,8 @@ enum status profile_find(const struct cpu *cpu, const char *what, struct profile
 		return no_such_profile(p, what, &t);
 	out->name = known ? known->name : "events";
 	out->title = known ? known->title : "as asked for";
-	out->lbr_select = filter ? filter : known ? known->lbr_select : 0;
+	if (known && !out->lbr_select)
+		out->lbr_select = known->lbr_select;
 	if (!known)
 		st = take_list(p, what, events, &n, &t);
 	for (unsigned i = 0; known && i < known->event_count && st == ST_OK; i++)
@@ -344,6 +288,7 @@ void profile_row(struct bench *b, const struct profile_plan *p, const struct row
 	memset(out, 0, sizeof(*out));
 	out->unit = r->order == ORDER_STREAMS ? "iteration" : r->pair ? "event" : "load";
 	out->instructions_milli = out->cycles_milli = -1;
+	out->sources = b->cpu->processor->latency_sources;
 	if (!row_begin(b, r, &out->row))
 		return;
 	if (!row_is_of_loop(r)) {
@@ -361,6 +306,8 @@ void profile_row(struct bench *b, const struct profile_plan *p, const struct row
 	st = work ? all_runs(&l, p, work, out) : ST_FULL;
 	if (st == ST_OK && p->lbr_select)
 		profile_branches_take(&l, p, out);
+	if (st == ST_OK && p->period)
+		profile_records_take(&l, p, out);
 	if (st != ST_OK)
 		row_failed(&out->row, st, &l.job, "running the kernel");
 	else if (out->row.noisy) {
@@ -421,6 +368,8 @@ void profile_json(struct text *t, const struct profile_plan *p, const struct pro
 	}
 	text_fmt(t, "], \"last_branches\": ");
 	profile_branches_json(t, p, r);
+	text_fmt(t, ", \"records\": ");
+	profile_records_json(t, p, r);
 	text_fmt(t, "}");
 }
 
@@ -460,4 +409,5 @@ void profile_lines(struct text *t, const struct profile_plan *p, const struct pr
 		text_fmt(t, "  %s%u%s\n", e->slot->fixed ? "all " : "", e->slot->fixed ? 0 : e->slot->run, e->overcounts ? "  counts too much" : "");
 	}
 	profile_branches_lines(t, p, r);
+	profile_records_lines(t, p, r);
 }

@@ -19,6 +19,7 @@ struct profile_plan {
 	const char *name, *title;     /* of the profile; "events" for a list */
 	struct plan plan;
 	uint16_t lbr_select;          /* last-branch filter of the profile, 0 none */
+	uint32_t period;              /* events between two records of a precise event, 0: no records are taken */
 };
 
 struct profile_event {
@@ -49,6 +50,27 @@ struct profile_branches {
 	int64_t calls_milli;               /* near calls per unit, by the profile's count; -1 unknown */
 };
 
+/* Records of one precise event of the profile, taken while the row's kernel ran. */
+struct profile_place { uint32_t offset, count; };  /* of the instruction behind the one that caused the record, in the kernel or its generated code */
+#define PROFILE_PLACES  8
+#define PROFILE_RECORDS 16  /* precise events of a profile, at most */
+#define PROFILE_SOURCES 16  /* codes of data sources */
+struct profile_records {
+	const struct event *event;
+	enum status status;
+	char reason[80];                    /* why there are none */
+	uint32_t records, others;           /* of the row's kernel; of the wrapper */
+	uint64_t events;                    /* counted beside on another counter; 0: none was free */
+	bool full;                          /* the buffer filled: later records are missing */
+	struct profile_place places[PROFILE_PLACES]; /* most frequent first */
+	unsigned place_count;
+	uint32_t addresses, outside;        /* linear addresses known, in the row's working set and elsewhere */
+	bool computed;                      /* from registers and code, where the record has no field for them */
+	uint32_t lines, pages;              /* of 64 bytes and 4 KiB that they name */
+	uint32_t sources[PROFILE_SOURCES];  /* records by data source, load-latency event only */
+	uint64_t latency_sum;
+};
+
 /* One row's kernel under a profile. */
 struct profile_result {
 	struct row_result row;              /* status, reason, kernel, sizes; no value */
@@ -57,10 +79,13 @@ struct profile_result {
 	unsigned count, runs, samples, rejected;
 	int64_t instructions_milli, cycles_milli; /* per unit, of the first run; -1 unknown */
 	struct profile_branches branches;  /* only if the plan has a filter */
+	struct profile_records records[PROFILE_RECORDS]; /* only if it has a period */
+	unsigned record_count;
+	const struct latency_source *sources; /* names of data sources; NULL: none */
 };
 
 /* Finds and plans `what`: a profile of this processor, or a list of events; behind either, ",lbr=KIND+KIND" takes last-branch records of these kinds
- * (lbr_filter_name) or of "all". On failure `problem` has the name and the reason: ST_MISSING: no such
+ * (lbr_filter_name) or of "all", and ",records=N" a record of each precise event after N of it. On failure `problem` has the name and the reason: ST_MISSING: no such
  * profile or event; ST_UNSUPPORTED: cannot be programmed here; ST_FULL: too many. */
 MUST_CHECK enum status profile_find(const struct cpu *cpu, const char *what, struct profile_plan *out, char *problem, size_t capacity);
 /* Measures one row's kernel. Failures are in *out. */
@@ -70,6 +95,19 @@ void profile_row(struct bench *b, const struct profile_plan *p, const struct row
 void profile_json(struct text *t, const struct profile_plan *p, const struct profile_result *r);
 /* Lines for screen and log. */
 void profile_lines(struct text *t, const struct profile_plan *p, const struct profile_result *r);
+
+/* --- profile_options.c ------------------------------------------------------------------------- */
+
+/* Cuts the options off the end of `list`, in any order, into lbr_select and period. ST_SYNTAX: *problem has which. */
+MUST_CHECK enum status profile_options_cut(char *list, struct profile_plan *out, struct text *problem);
+
+/* --- profile_records.c ------------------------------------------------------------------------- */
+
+/* Takes records of each precise event of the plan; as profile_branches_take. */
+void profile_records_take(struct loop *l, const struct profile_plan *p, struct profile_result *out);
+/* The value of key "records"; lines for screen and log. */
+void profile_records_json(struct text *t, const struct profile_plan *p, const struct profile_result *r);
+void profile_records_lines(struct text *t, const struct profile_plan *p, const struct profile_result *r);
 
 /* --- profile_branches.c ------------------------------------------------------------------------ */
 

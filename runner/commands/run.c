@@ -37,7 +37,7 @@ static unsigned run_options(struct option *list, unsigned most)
 		{"--suite", OPTION_TEXT, &suite, "NAMES", NULL, 0, 0,
 		 "quick, full, or row names and patterns separated by commas (default: quick)"},
 		{"--profile", OPTION_TEXT, &profile, "NAME|EVENTS", NULL, 0, 0,
-		 "count a profile's events, see `stallmeter list --profiles`, or EVENT,EVENT,... over the rows' kernels; with ,lbr=KIND+KIND behind it, last-branch records of JCC, NEAR_RET, NEAR_REL_CALL, ... or all"},
+		 "count a profile's events, see `stallmeter list --profiles`, or EVENT,EVENT,... over the rows' kernels; with ,lbr=KIND+KIND behind it, last-branch records of JCC, NEAR_RET, NEAR_REL_CALL, ... or all; with ,records=N, a record of each precise event after N of it: where, which lines and pages, from which source"},
 		{"--cores", OPTION_TEXT, &cores, "LIST", NULL, 0, 0, "the cores that rows of several cores may use, such as 0-3,8 (default: all)"},
 		{"--nodes", OPTION_TEXT, &nodes, "LIST", NULL, 0, 0, "the memory nodes that they may use (default: all)"},
 		{"--repetitions", OPTION_NUMBER, &repetitions, "N", NULL, 0, SAMPLES_MAX,

@@ -182,16 +182,13 @@ enum status expect_curve(const char *machine, const char *format, const char *ro
 	if (!strcmp(row, "load.staircase.latency")) /* its first step is 4 KiB */
 		return field(t, "l1d", "bytes") <= 4096 ? ST_MISSING : expect_row(machine, format, "load.l1.latency", out);
 	if (!strcmp(row, "exec.gather_prefetch.interval")) {
-		/* The chain of multiplications hides a line's way from memory when it is not the shorter of the two. */
-		enum status from = expect_row(machine, format, "load.dram_local.latency", out);
-		int64_t slowest = out->most_milli;
+		/* The chain of additions hides a line's way from memory, up to 32 elements ahead, when it is not the shorter of the two. */
+		const int64_t milli = most(128000 * most(1, cost_of(t, "int").latency), 128 * supply_milli(t, 128, 3));
 
-		st = expect_row(machine, format, "exec.mulsd.latency", &one);
-		if (from != ST_OK || st != ST_OK)
-			return from != ST_OK ? from : st;
-		const int64_t milli = 64 * ((one.least_milli + one.most_milli) / 2);
-
-		if (milli < slowest || milli < line_milli(t))
+		st = expect_row(machine, format, "load.dram_local.latency", &one);
+		if (st != ST_OK)
+			return st;
+		if (32 * milli < one.most_milli || milli < line_milli(t) * field(t, "dram", "channels"))
 			return ST_MISSING;
 		*out = around(milli, milli);
 		return t->missing ? ST_SYNTAX : ST_OK;

@@ -21,8 +21,9 @@
 
 #define JOBS_MOST 64
 
-/* ASTRAY and IDLE are errors of the backend's run(): a job of core 0 runs on core `value`; the job of core `value` is said to have ended and never began. */
-enum field { EVENTS, TARGET, PREPARE, BASELINE, PREFETCH, PAGE, NODE, KERNEL, FILL, CODE, ASTRAY, IDLE };
+/* Errors of the backend from ASTRAY on. A job of core 0 runs on core `value`; the job of core `value` is said to have ended and never began; code that
+ * was written at run time has NOPs where its prefetches were. */
+enum field { EVENTS, TARGET, PREPARE, BASELINE, PREFETCH, PAGE, NODE, KERNEL, FILL, CODE, ASTRAY, IDLE, UNASKED };
 
 /* `beside`: rows of the same run that may contradict it. hidden: nothing tells (docs/limits.md). */
 static const struct planted { const char *what, *machine, *row, *beside; enum field field; uint64_t value; const char *name; bool hidden; } cases[] = {
@@ -67,6 +68,13 @@ static const struct planted { const char *what, *machine, *row, *beside; enum fi
 	{ "foreseen branches for random ones", "nehalem-ep", "branch.conditional.penalty", "", FILL, FILL_ZERO, NULL, false },
 	{ "lines of code in the L2 for the L3", "nehalem-ep", "frontend.l1i_l3.penalty", "frontend.*", CODE, CODE_LINES_L2, NULL, false },
 	{ "as many jumps as the buffer holds", "haswell-ep", "frontend.baclear.penalty", "", CODE, CODE_TARGETS_BASE, NULL, false },
+	/* the prefetch of a gather */
+	{ "NOPs for prefetches", "core2", "exec.gather_prefetch.interval", "", UNASKED, 0, NULL, false },
+	{ "NOPs for prefetches", "nehalem-ep", "exec.gather_prefetch.interval", "", UNASKED, 0, NULL, false },
+	{ "NOPs for prefetches", "haswell-ep", "exec.gather_prefetch.interval", "", UNASKED, 0, NULL, false },
+	{ "NOPs for prefetches", "skylake-sp", "exec.gather_prefetch.interval", "", UNASKED, 0, NULL, false },
+	{ "NOPs for prefetches", "pentium4", "exec.gather_prefetch.interval", "", UNASKED, 0, NULL, false },
+	{ "NOPs for prefetches", "zen4", "exec.gather_prefetch.interval", "", UNASKED, 0, NULL, false },
 	/* a job on another logical processor than its counters, or on none */
 	{ "windows on another logical processor", "nehalem-ep", "load.l2.latency", "", ASTRAY, 1, NULL, false },
 	{ "a stream on another logical processor", "haswell-ep", "read.dram.bandwidth", "", ASTRAY, 2, NULL, false },
@@ -75,13 +83,41 @@ static const struct planted { const char *what, *machine, *row, *beside; enum fi
 };
 
 /* The backend's own operations, and the core astray or idle while an error of them is planted. */
-static struct { const struct access_ops *ops; enum field field; unsigned core; } behind;
+static struct { const struct access_ops *ops; enum field field; unsigned core; struct mapping code; } behind;
+
+static enum status map_and_note(void *self, struct mapping *m)
+{
+	const enum status st = behind.ops->map(self, m);
+
+	if (st == ST_OK && m->executable)
+		behind.code = *m;
+	return st;
+}
+
+static enum status unmap_and_forget(void *self, struct mapping *m)
+{
+	if (m->va == behind.code.va)
+		behind.code.bytes = 0;
+	return behind.ops->unmap(self, m);
+}
+
+static void ask_for_nothing(void)
+{
+	static const uint8_t prefetch[] = { 0x41, 0x0F, 0x18, 0x0C, 0x01 }, nop[] = { 0x0F, 0x1F, 0x44, 0x00, 0x00 }; /* as long */
+	uint8_t *at = behind.code.host;
+
+	for (uint64_t i = 0; i + sizeof(nop) <= behind.code.bytes; i++)
+		if (!memcmp(at + i, prefetch, sizeof(prefetch)))
+			memcpy(at + i, nop, sizeof(nop));
+}
 
 static enum status run_wrongly(void *self, struct job *jobs, unsigned n, uint64_t limit_tsc)
 {
 	unsigned kept = 0;
 	struct job run[JOBS_MOST];
 
+	if (behind.field == UNASKED)
+		ask_for_nothing();
 	for (unsigned i = 0; i < n && kept < JOBS_MOST; i++) {
 		if (behind.field == IDLE && jobs[i].core == behind.core)
 			continue;
@@ -121,7 +157,7 @@ static void plant(struct row *r, const struct planted *p, struct row_pair *pair,
 	case KERNEL: r->kernels = kernels; break;
 	case FILL: pair->fill = pair->base_fill = (enum fill)p->value; break;
 	case CODE: pair->code = (enum code)p->value; break;
-	case ASTRAY: case IDLE: break;
+	case ASTRAY: case IDLE: case UNASKED: break;
 	}
 }
 
@@ -141,7 +177,10 @@ static void verdict(const struct planted *p, bool wrongly, const char *machine, 
 		behind.ops = r.guard.access.ops;
 		behind.field = p->field;
 		behind.core = (unsigned)p->value;
+		behind.code.bytes = 0;
 		ops.run = run_wrongly;
+		ops.map = map_and_note;
+		ops.unmap = unmap_and_forget;
 		r.guard.access.ops = &ops;
 	}
 	loop_suite(&r, which);

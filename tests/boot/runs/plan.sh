@@ -22,4 +22,10 @@ check "profile_in_the_guest_ends_with_0" guest "profile=memory-access"
 same() { diff <(grep -v '^"environment": {.*}$' "$run/results.json") <(grep -v '^"environment": {.*}$' "$work"/host/*/results.json); }
 check "profile_in_the_guest_gives_the_host_s_results" same
 check "profile_in_the_guest_has_its_rows" jq -e '[.profile[].row] | length == 9' "$run/results.json"
+
+check "records_in_the_guest_end_with_0" guest "backend=sim:core2 suite=load.dram_local.latency profile=MEM_LOAD_RETIRED.L2_LINE_MISS,records=113"
+"$out/stallmeter" run --backend sim --machine core2 --suite load.dram_local.latency --profile MEM_LOAD_RETIRED.L2_LINE_MISS,records=113 --out "$work/records" >"$work/host.log"
+records() { diff <(jq .profile "$run/results.json") <(jq .profile "$work"/records/*/results.json); }
+check "records_in_the_guest_are_the_host_s" records
+check "records_in_the_guest_name_lines" jq -e '.profile[0].records[0].lines >= 25' "$run/results.json"
 tap_end

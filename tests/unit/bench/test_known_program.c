@@ -154,6 +154,9 @@ static void test_study_operands(void **state)
 		{ { 0x8B, 0x45, 0xF8 }, 3, ST_OK, 0x4FF8, 4, 0 },                        /* mov eax, [rbp - 8] */
 		{ { 0x48, 0x63, 0x0B }, 3, ST_OK, 0x3000, 4, 1 },                        /* movsxd rcx, dword [rbx] */
 		{ { 0x49, 0x8B, 0x0C, 0x24 }, 4, ST_OK, 0xC000, 8, 1 },                  /* mov rcx, [r12] */
+		{ { 0x0F, 0x28, 0x4C, 0xD3, 0x10 }, 5, ST_OK, 0x3000 + 8 * 0x2000 + 16, 16, 16 }, /* movaps xmm1, [rbx + rdx*8 + 16] */
+		{ { 0xF3, 0x0F, 0x6F, 0x03 }, 4, ST_OK, 0x3000, 16, 16 },                /* movdqu xmm0, [rbx] */
+		{ { 0xF2, 0x41, 0x0F, 0x58, 0x04, 0x24 }, 6, ST_OK, 0xC000, 8, 16 },     /* addsd xmm0, [r12] */
 		{ { 0xE8, 1, 2, 3, 4 }, 5, ST_OK, 0x4400 - 8, 8, 16 },                   /* behind a call: a return */
 		{ { 0x48, 0x89, 0xC8 }, 3, ST_SYNTAX, 0, 0, 0 },                         /* mov rax, rcx */
 		{ { 0x90 }, 1, ST_SYNTAX, 0, 0, 0 },

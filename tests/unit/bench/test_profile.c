@@ -193,7 +193,8 @@ static void test_profile_bad_lists_are_refused_by_name(void **state)
 		{ "generl", ST_MISSING, "profile \"generl\": nehalem-ep has none of that name; known: general-exploration, " },
 		{ "INST_RETIRED.ANY,L1D.NONSENSE", ST_MISSING, "event \"L1D.NONSENSE\": nehalem-ep has none of that name" },
 		{ "INST_RETIRED.ANY,lbr=JCC+NEAR_RETURN", ST_SYNTAX, "lbr=\"NEAR_RETURN\": expected all or, joined by +, JCC NEAR_REL_CALL " },
-		{ "lbr=all", ST_SYNTAX, "profile \"lbr=all\": name a profile or events before lbr=" },
+		{ "lbr=all", ST_SYNTAX, "profile \"lbr=all\": name a profile or events before lbr= and records=" },
+		{ "INST_RETIRED.ANY,records=1x", ST_SYNTAX, "records=\"1x\": expected how many events " },
 		{ "INST_RETIRED.ANY,,BR_MISP_EXEC.ANY", ST_MISSING, "event \"\": " },
 	};
 	struct profile_plan plan;

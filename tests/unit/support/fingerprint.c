@@ -73,7 +73,7 @@ uint64_t fingerprint_row(const struct row *r)
 	if (r->order == ORDER_GATHER) {
 		uint8_t code[GATHER_CODE_BYTES];
 
-		hash = mix_kernel(mix(hash, code, sweep2d_gather_code(64, 8, code)), "k_flush");
+		hash = mix_kernel(mix(hash, code, sweep2d_gather_code(128, 8, code)), "k_flush");
 	}
 	if (r->kind == KIND_SAMPLED) {
 		uint8_t code[SKID_CODE_BYTES];
