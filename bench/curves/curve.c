@@ -44,12 +44,12 @@ static enum status prepare_spread(struct loop *l, uint64_t iterations)
 	const char *kernel = l->row->prepare == PREPARE_FLUSH ? "k_flush" : "k_touch";
 	enum status st = ST_OK;
 
-	if (w->unvisited < iterations) {
+	if (w->flushed_left < iterations) {
 		for (unsigned j = 0; j < regions && st == ST_OK; j++)
 			st = run(l, kernel, w->map.va + j * region, w->shape.nodes, w->shape.line_bytes);
-		w->unvisited = w->shape.nodes;
+		w->flushed_left = w->shape.nodes;
 	}
-	w->unvisited -= iterations < w->unvisited ? (uint32_t)iterations : w->unvisited;
+	w->flushed_left -= iterations < w->flushed_left ? (uint32_t)iterations : w->flushed_left;
 	return st;
 }
 
@@ -189,7 +189,7 @@ static enum status go_round(struct pass *p, unsigned visits)
 		if (visit && iteration >= before - before / (int64_t)CURVE_SETTLED_PART)
 			break;
 	}
-	w->unvisited = w->shape.nodes / FRESH_PART;
+	w->fresh_left = w->shape.nodes / FRESH_PART;
 	return st;
 }
 
@@ -205,9 +205,9 @@ enum status curve_point(struct pass *p, uint32_t x, int64_t *iteration_milli)
 
 	st = c->count == CURVE_POINTS_MAX ? ST_FULL : ST_OK;
 	if (st == ST_OK && p->curve->what == CURVE_OVERLAP) {
-		if (w->unvisited < comes_to && c->count)
+		if (w->fresh_left < comes_to && c->count)
 			st = go_round(p, 1);
-		w->unvisited -= comes_to < w->unvisited ? comes_to : w->unvisited;
+		w->fresh_left -= comes_to < w->fresh_left ? comes_to : w->fresh_left;
 	}
 	if (st == ST_OK)
 		st = write_code(p, x);

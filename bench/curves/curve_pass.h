@@ -12,7 +12,7 @@ struct pass {
 	struct loop loop;             /* with one working set: ring and code */
 	struct row_result *out;
 	uint32_t lines;               /* of a node; CURVE_SPREAD: from one region to the next */
-	uint32_t iterations;               /* iterations of the shorter window */
+	uint32_t iterations;          /* iterations of the shorter window */
 	bool at_least;                /* the fill buffers were full first */
 	bool pair_stays;              /* the pair prefetcher fetches lines although it was switched off */
 	bool disturbed;               /* every attempt at a sample was */

@@ -1,10 +1,10 @@
 /* bench/curves/curve_ring.c: the ring of nodes that a curve's loads go round, and its state before the first point. */
 #include "bench/curves/curve_pass.h"
 
-#define ITERATIONS 8u                  /* iterations of the shorter window */
-#define ITERATIONS_TWICE 512u          /* iterations of CURVE_TWICE, and */
-#define ITERATIONS_SPREAD 32u          /* of CURVE_SPREAD and CURVE_OVERLAP: enough to average over DRAM pages that happen to be open */
-#define PAIR_ITERATIONS_SIMULATED 2u   /* CURVE_PAIRS on a simulated machine: whole nodes are flushed before each window */
+#define ITERATIONS 8u             /* iterations of the shorter window */
+#define ITERATIONS_TWICE 512u     /* iterations of CURVE_TWICE, and */
+#define ITERATIONS_SPREAD 32u     /* of CURVE_SPREAD and CURVE_OVERLAP: enough to average over DRAM pages that happen to be open */
+#define PAIR_ITERATIONS_SIMULATED 2u /* CURVE_PAIRS on a simulated machine: whole nodes are flushed before each window */
 #define TWICE_NODES 2048u         /* of CURVE_TWICE: as many iterations are sampled */
 #define SPREAD_NODES 2560u        /* of CURVE_SPREAD: lines are flushed all at once, rarely */
 #define FILLED_NODES 64u         /* of CURVE_WINDOW in regions: likewise */

@@ -19,7 +19,8 @@ struct working_set {
 	uint64_t at;     /* where the next window goes on: node, or byte offset of a stream */
 	uint32_t window;  /* units of work that the longer window has more than the shorter */
 	uint32_t shorter; /* and that the shorter one has */
-	uint32_t unvisited; /* nodes that no window has come to since they were flushed (CURVE_SPREAD); that one may come to before all are visited (CURVE_OVERLAP) */
+	uint32_t flushed_left; /* CURVE_SPREAD: flushed nodes not yet read */
+	uint32_t fresh_left;   /* CURVE_OVERLAP: nodes readable before any repeats */
 	const struct row_pair *pair;
 	enum fill fill;  /* of a pair's buffer */
 	enum code code;

@@ -19,10 +19,10 @@
 #define CAP_TSC_DIVISOR 4            /* a row stops after a quarter of a second */
 #define LEAST_PAIRS 5                /* but not before so many pairs */
 #define ROUNDS_FACTOR 2              /* rejected windows are repeated, for at most as many rounds again */
-#define ROUNDS_PROBED 200         /* where another thread may occupy the core for long */
-#define PROBED_LEAST 16           /* undisturbed rounds: fewer may agree by chance */
-#define WITNESSED_ASKED 64
-#define WITNESSED_FACTOR 4           /* longer windows: one TSC tick is then below 0.1 % */
+#define ROUNDS_PROBED 200            /* where another thread may occupy the core for long */
+#define PROBED_LEAST 16              /* undisturbed rounds: fewer may agree by chance */
+#define PROBED_ASKED 64
+#define PROBED_FACTOR 4               /* longer windows: one TSC tick is then below 0.1 % */
 #define STREAM_VISITS 4u             /* attempts at a level in which the counters find lines missing, each with its own windows */
 #define STREAM_LEAST 128u            /* iterations from the L3 where neither window evicts the wrapper's lines from the L2 */
 #define STREAM_LONGER 3u             /* doublings of a level's windows, until their time is sure */
@@ -359,7 +359,7 @@ static enum status set_up(struct loop *l, unsigned s, struct row_result *out)
 
 	w->window = l->row->window / (short_streams(l) && !mean ? STREAMS_PART : 1);
 	if (l->smt_probed && l->row->kind == KIND_LATENCY && !pair)
-		w->window *= WITNESSED_FACTOR;
+		w->window *= PROBED_FACTOR;
 	if (fills_sets(l, w) && w->window < w->shape.nodes)
 		w->window = w->shape.nodes;
 	w->shorter = mean ? MEAN_SHORTER : w->window;
@@ -390,8 +390,8 @@ bool loop_begin(struct loop *l, struct bench *b, const struct row *r, bool basel
 	l->set_count = !baseline || r->baseline == BASELINE_NONE ? 1 : 2;
 	/* with few rounds, as a user may ask for, too few would agree */
 	l->smt_probed = !b->cycles && b->a->kind == ACCESS_NATIVE && r->statistic == STAT_MINIMUM && r->kind != KIND_THROUGHPUT &&
-	               (!b->repetitions || b->repetitions >= WITNESSED_ASKED);
-	l->clock_adds = CLOCK_ADDS * (l->smt_probed ? WITNESSED_FACTOR : 1);
+	               (!b->repetitions || b->repetitions >= PROBED_ASKED);
+	l->clock_adds = CLOCK_ADDS * (l->smt_probed ? PROBED_FACTOR : 1);
 	b->disturbance.last_ratio_micro = 0;
 	if (shapes(l, out) != ST_OK)
 		return false;
