@@ -64,17 +64,21 @@ static void inline_value(struct html *h, const struct doc_node *n, unsigned dept
 	}
 }
 
+static void pair(struct html *h, const struct doc_node *n)
+{
+	text_fmt(&h->t, "<tr><th scope=\"row\">");
+	key_text(h, n->key, false);
+	text_fmt(&h->t, "</th><td>");
+	inline_value(h, n, 0);
+	text_fmt(&h->t, "</td></tr>\n");
+}
+
 static void pairs(struct html *h, const struct doc_node *object, const char *caption)
 {
 	html_table(h, caption, "what|value");
 	for (const struct doc_node *c = doc_begin(h->d, object); c; c = doc_next(h->d, c)) {
-		if (str_equal(c->key, "row_ms")) /* for machines */
-			continue;
-		text_fmt(&h->t, "<tr><th scope=\"row\">");
-		key_text(h, c->key, false);
-		text_fmt(&h->t, "</th><td>");
-		inline_value(h, c, 0);
-		text_fmt(&h->t, "</td></tr>\n");
+		if (!str_equal(c->key, "row_ms")) /* for machines */
+			pair(h, c);
 	}
 	html_table_end(h);
 }
@@ -139,13 +143,8 @@ void html_generic(struct html *h, const struct doc_node *section)
 	}
 	html_table(h, "Its values", "what|value");
 	for (const struct doc_node *c = doc_begin(h->d, section); c; c = doc_next(h->d, c)) {
-		if (is_table(h, c))
-			continue;
-		text_fmt(&h->t, "<tr><th scope=\"row\">");
-		key_text(h, c->key, false);
-		text_fmt(&h->t, "</th><td>");
-		inline_value(h, c, 0);
-		text_fmt(&h->t, "</td></tr>\n");
+		if (!is_table(h, c))
+			pair(h, c);
 	}
 	html_table_end(h);
 	for (const struct doc_node *c = doc_begin(h->d, section); c; c = doc_next(h->d, c))
@@ -178,13 +177,8 @@ static void machine_pairs(struct html *h, const struct doc_node *machine)
 {
 	html_table(h, "Machine", "what|value");
 	for (const struct doc_node *c = doc_begin(h->d, machine); c; c = doc_next(h->d, c)) {
-		if (str_equal(c->key, "caches"))
-			continue;
-		text_fmt(&h->t, "<tr><th scope=\"row\">");
-		key_text(h, c->key, false);
-		text_fmt(&h->t, "</th><td>");
-		inline_value(h, c, 0);
-		text_fmt(&h->t, "</td></tr>\n");
+		if (!str_equal(c->key, "caches"))
+			pair(h, c);
 	}
 	html_table_end(h);
 }

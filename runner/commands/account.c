@@ -23,9 +23,7 @@ static unsigned account_options(struct option *list, unsigned most)
 	const struct option all[] = {
 		{"--format", OPTION_CHOICE, &format, "table|json|svg", "table|json|svg", 0, 0, "output format (default: table)"},
 	};
-	for (unsigned i = 0; i < COUNT_OF(all) && i < most; i++)
-		list[i] = all[i];
-	return COUNT_OF(all);
+	return options_copy(list, most, all, COUNT_OF(all));
 }
 
 static const char *why_open(const struct account_term *t)
@@ -337,19 +335,13 @@ static unsigned events_options(struct option *list, unsigned most)
 		{"--profile", OPTION_TEXT, &events_profile, "NAME", NULL, 0, 0, "the events of a profile to sample, with sample-after values"},
 		{"--groups", OPTION_NUMBER, &events_groups, "N", NULL, 1, 16, "lines of perf stat for N general counters, each a run of the program"},
 	};
-	for (unsigned i = 0; i < COUNT_OF(all) && i < most; i++)
-		list[i] = all[i];
-	return COUNT_OF(all);
+	return options_copy(list, most, all, COUNT_OF(all));
 }
 
 static int events_run(const struct command *c, int operands, char **operand)
 {
 	static struct results r;
-	if (operands != 1) {
-		complain(c, "one run is expected: its directory, results.json or journal.jsonl");
-		return EXIT_BAD_INPUT;
-	}
-	if (!operand_open(c, &r, operand[0]))
+	if (!operand_open_one(c, &r, operands, operand))
 		return EXIT_BAD_INPUT;
 	const struct processor *p = user_account_processor(&r.d);
 	int status = EXIT_BAD_INPUT;

@@ -23,9 +23,7 @@ static unsigned compare_options(struct option *list, unsigned most)
 		{"--fail-over", OPTION_NUMBER, &fail_over, "PERCENT", NULL, 0, 1000, "exit status 1 when a row changed by more, or is no longer ok"},
 		{"--all", OPTION_SWITCH, &all_rows, NULL, NULL, 0, 0, "print rows that did not change as well"},
 	};
-	for (unsigned i = 0; i < COUNT_OF(all) && i < most; i++)
-		list[i] = all[i];
-	return COUNT_OF(all);
+	return options_copy(list, most, all, COUNT_OF(all));
 }
 
 struct side { struct results **runs; unsigned n; };

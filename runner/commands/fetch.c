@@ -25,9 +25,7 @@ static unsigned fetch_options(struct option *list, unsigned most)
 		{"--serial", OPTION_TEXT, &log_file, "LOG", NULL, 0, 0, "the serial line as a terminal or a remote console recorded it"},
 		{"--out", OPTION_TEXT, &out, "DIR", NULL, 0, 0, "where the runs' directories are made (default: out/run)"},
 	};
-	for (unsigned i = 0; i < COUNT_OF(all) && i < most; i++)
-		list[i] = all[i];
-	return COUNT_OF(all);
+	return options_copy(list, most, all, COUNT_OF(all));
 }
 
 /* One part of one line, as it arrived. */

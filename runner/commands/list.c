@@ -36,9 +36,7 @@ static unsigned list_options(struct option *list, unsigned most)
 		{"--confirmed", OPTION_TEXT, &confirmed, "FOLDER", NULL, 0, 0, "README's table: how many rows each descriptor's events can prove, and which the published results in FOLDER confirm"},
 		{"--identify", OPTION_TEXT, &identify, "FILE", NULL, 0, 0, "the processor that a machine.txt, found beside the results of a run, describes"},
 	};
-	for (unsigned i = 0; i < COUNT_OF(all) && i < most; i++)
-		list[i] = all[i];
-	return COUNT_OF(all);
+	return options_copy(list, most, all, COUNT_OF(all));
 }
 
 /* CPUID yields the beginning of a descriptor; the rest comes from the vendor's documents. */

@@ -21,9 +21,7 @@ static unsigned plan_options(struct option *list, unsigned most)
 		{"--seed", OPTION_NUMBER, &seed, "N", NULL, 0, UINT64_MAX, "seed of the order of windows; 0: a fixed one"},
 		{"--trace", OPTION_TEXT, &trace_file, "FILE", NULL, 0, 0, "write every access, reads included, in the form that `stallmeter replay` reads"},
 	};
-	for (unsigned i = 0; i < COUNT_OF(all) && i < most; i++)
-		list[i] = all[i];
-	return COUNT_OF(all);
+	return options_copy(list, most, all, COUNT_OF(all));
 }
 
 static void print_lines(void *self, const char *lines)

@@ -20,9 +20,7 @@ static unsigned publish_options(struct option *list, unsigned most)
 	const struct option all[] = {
 		{"--to", OPTION_TEXT, &to_folder, "FOLDER", NULL, 0, 0, "where the copy's directory is made (default: results)"},
 	};
-	for (unsigned i = 0; i < COUNT_OF(all) && i < most; i++)
-		list[i] = all[i];
-	return COUNT_OF(all);
+	return options_copy(list, most, all, COUNT_OF(all));
 }
 
 struct copy {
@@ -198,11 +196,7 @@ static int publish_command(const struct command *c, int operands, char **operand
 {
 	static struct results r;
 	char name[41];
-	if (operands != 1) {
-		complain(c, "one run is expected: its directory, results.json or journal.jsonl");
-		return EXIT_BAD_INPUT;
-	}
-	if (!operand_open(c, &r, operand[0]))
+	if (!operand_open_one(c, &r, operands, operand))
 		return EXIT_BAD_INPUT;
 	const struct doc_node *root = doc_root(&r.d), *machine = doc_get(&r.d, root, "machine");
 	int status = EXIT_ROWS;

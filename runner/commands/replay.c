@@ -21,9 +21,7 @@ static unsigned replay_options(struct option *list, unsigned most)
 		{"--cpus", OPTION_TEXT, &cpus_map, "MAP", NULL, 0, 0, "processors: machine, linux, or a list as 0-3=0-3,8=4"},
 		{"--format", OPTION_CHOICE, &format, NULL, "text|json|junit|sarif", 0, 0, "how findings are printed"},
 	};
-	for (unsigned i = 0; i < COUNT_OF(all) && i < most; i++)
-		list[i] = all[i];
-	return COUNT_OF(all);
+	return options_copy(list, most, all, COUNT_OF(all));
 }
 
 struct trace { const struct command *c; const char *path, *text; size_t bytes; };

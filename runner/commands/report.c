@@ -15,9 +15,7 @@ static unsigned report_options(struct option *list, unsigned most)
 	const struct option all[] = {
 		{"--out", OPTION_TEXT, &out_file, "FILE", NULL, 0, 0, "where the report goes (default: report.html beside the results; -: standard output)"},
 	};
-	for (unsigned i = 0; i < COUNT_OF(all) && i < most; i++)
-		list[i] = all[i];
-	return COUNT_OF(all);
+	return options_copy(list, most, all, COUNT_OF(all));
 }
 
 static int keep(const struct command *c, const struct results *r, const char *html, size_t bytes)
@@ -45,11 +43,7 @@ static int keep(const struct command *c, const struct results *r, const char *ht
 static int report_command(const struct command *c, int operands, char **operand)
 {
 	static struct results r;
-	if (operands != 1) {
-		complain(c, "one run is expected: its directory, results.json or journal.jsonl");
-		return EXIT_BAD_INPUT;
-	}
-	if (!operand_open(c, &r, operand[0]))
+	if (!operand_open_one(c, &r, operands, operand))
 		return EXIT_BAD_INPUT;
 	int status = EXIT_BROKEN;
 	size_t bytes = 0;

@@ -53,9 +53,7 @@ static unsigned run_options(struct option *list, unsigned most)
 		{"--proofs", OPTION_SWITCH, &proofs, NULL, NULL, 0, 0, "print below each row that is ok what the counters counted"},
 		{"--out", OPTION_TEXT, &out, "DIR", NULL, 0, 0, "where the run's directory is made (default: out/run)"},
 	};
-	for (unsigned i = 0; i < COUNT_OF(all) && i < most; i++)
-		list[i] = all[i];
-	return COUNT_OF(all);
+	return options_copy(list, most, all, COUNT_OF(all));
 }
 
 static volatile sig_atomic_t stop_asked;

@@ -30,9 +30,7 @@ static unsigned simulate_options(struct option *list, unsigned most)
 		{"--instructions", OPTION_NUMBER, &instructions, "N", NULL, 1, SERVE_INSTRUCTIONS_MOST, "with --run: about so many instructions"},
 		{"--cpu", OPTION_NUMBER, &cpu, "N", NULL, 0, 511, "with --run: the logical processor"},
 	};
-	for (unsigned i = 0; i < COUNT_OF(all) && i < most; i++)
-		list[i] = all[i];
-	return COUNT_OF(all);
+	return options_copy(list, most, all, COUNT_OF(all));
 }
 
 static socklen_t name_of(struct sockaddr_un *a, const char *name)

@@ -26,9 +26,7 @@ static unsigned stat_options(struct option *list, unsigned most)
 		{"--format", OPTION_CHOICE, &format, "text|csv|json", "text|csv|json", 0, 0, "output format (default: text)"},
 		{"--seed", OPTION_NUMBER, &seed, "N", NULL, 0, UINT64_MAX, "seed of random orders; 0: a fixed one"},
 	};
-	for (unsigned i = 0; i < COUNT_OF(all) && i < most; i++)
-		list[i] = all[i];
-	return COUNT_OF(all);
+	return options_copy(list, most, all, COUNT_OF(all));
 }
 
 static volatile sig_atomic_t stop_asked;

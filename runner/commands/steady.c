@@ -30,9 +30,7 @@ static unsigned steady_options(struct option *list, unsigned most)
 		{"--runs", OPTION_NUMBER, &runs, "N", NULL, 2, STEADY_RUNS_MAX, "runs of each row (default: 10)"},
 		{"--suite", OPTION_TEXT, &rows_wanted, "NAMES", NULL, 0, 0, "names or patterns (default: load.l1.latency,load.l2.latency)"},
 	};
-	for (unsigned i = 0; i < COUNT_OF(all) && i < most; i++)
-		list[i] = all[i];
-	return COUNT_OF(all);
+	return options_copy(list, most, all, COUNT_OF(all));
 }
 
 void steady_judge(const int64_t *values_milli, unsigned n, unsigned without, int64_t others_milli, struct steady *out)

@@ -72,6 +72,8 @@ bool options_is_aligned(const char *at, const char *end);
 void options_paragraphs(FILE *to, const char *text);
 /* A line of a list: name in so many columns, and what it does beside it. */
 void options_line(FILE *to, const char *name, unsigned columns, const char *help);
+/* What a command's `options` does: copies at most `most` of n options to *list; returns n. */
+unsigned options_copy(struct option *list, unsigned most, const struct option *all, unsigned n);
 void options_help(FILE *to, const struct command *c, const struct option *list, unsigned n);
 
 /* Prints one line on stderr, "stallmeter run: ...". */
@@ -80,5 +82,7 @@ void complain(const struct command *c, const char *format, ...) __attribute__((f
 struct results;
 /* reader_read; on failure, or for incomplete results, prints why on standard error. False: nothing to free. */
 MUST_CHECK bool operand_open(const struct command *c, struct results *r, const char *path);
+/* The same of a command that takes one run and nothing else; complains about another number of operands. */
+MUST_CHECK bool operand_open_one(const struct command *c, struct results *r, int operands, char **operand);
 
 #endif

@@ -14,3 +14,11 @@ bool operand_open(const struct command *c, struct results *r, const char *path)
 		complain(c, "%s: %s", r->path, r->note);
 	return true;
 }
+
+bool operand_open_one(const struct command *c, struct results *r, int operands, char **operand)
+{
+	if (operands == 1)
+		return operand_open(c, r, operand[0]);
+	complain(c, "one run is expected: its directory, results.json or journal.jsonl");
+	return false;
+}

@@ -73,6 +73,13 @@ void options_paragraphs(FILE *to, const char *text)
 	}
 }
 
+unsigned options_copy(struct option *list, unsigned most, const struct option *all, unsigned n)
+{
+	for (unsigned i = 0; i < n && i < most; i++)
+		list[i] = all[i];
+	return n;
+}
+
 void options_help(FILE *to, const struct command *c, const struct option *list, unsigned n)
 {
 	fprintf(to, "usage: stallmeter %s%s%s%s\n\n", c->name, n ? " [OPTION]..." : "", c->operands[0] ? " " : "", c->operands);

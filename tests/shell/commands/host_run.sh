@@ -57,18 +57,9 @@ check "run_row_against_expectation_is_status_1" status 1 "$s" run --suite load.l
 printf 'load.* = ok|noisy|unproven\n' >"$work/right"
 check "run_row_as_expected_is_status_0" status 0 "$s" run --suite load.l1.latency --expect "$work/right" --out "$runs"
 
-# Ctrl-C once: the current row ends, the files are whole, exit status 4. bash starts background jobs of a script
-# with SIGINT ignored, which `env` undoes.
-stopped() {
-	env --default-signal=INT "$s" run --suite full --out "$work/stopped" >"$work/table" 2>&1 &
-	local pid=$! rc=0 i
-	for ((i = 0; i < 200; i++)); do grep -q '^load.l1' "$work/table" && break; sleep 0.05; done
-	kill -INT "$pid"
-	wait "$pid" || rc=$?
-	cat "$work/table"
-	[ "$rc" -eq 4 ] || { echo "exit status $rc, not 4"; return 1; }
-}
-check "ctrl_c_is_status_4" stopped
+# Ctrl-C.
+. tests/shell/commands/interrupted.sh
+check "ctrl_c_is_status_4" interrupted --suite full
 check "ctrl_c_leaves_valid_results" jq -e '.summary.stopped == true and (.rows | length) >= 1 and (.rows | length) < 15' "$work"/stopped/*/results.json
 check "ctrl_c_leaves_an_ended_journal" sh -c 'tail -n 1 "$1"/*/journal.jsonl | jq -e ".event == \"end\""' - "$work/stopped"
 tap_end

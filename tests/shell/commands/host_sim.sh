@@ -77,17 +77,9 @@ check "sim_unproven_rows_are_status_1" status 1 run --machine "$work/unknown.mac
 unknown=$(echo "$work"/runs/sim-unknown-*-0001/results.json)
 check "sim_unknown_processor_has_reasons" jq -e '.machine.vendor == "UnknownChip!" and .machine.descriptor == "x86-64" and ([.rows[] | select(.status != "ok" and .reason == "")] | length) == 0' "$unknown"
 
-# Ctrl-C: the current row ends, the files are whole.
-stopped() {
-	env --default-signal=INT "$s" run --backend sim --suite full --repetitions 256 --out "$work/stopped" >"$work/table" 2>&1 &
-	local pid=$! rc=0 i
-	for ((i = 0; i < 400; i++)); do grep -q '^load.l1' "$work/table" && break; sleep 0.05; done
-	kill -INT "$pid"
-	wait "$pid" || rc=$?
-	cat "$work/table"
-	[ "$rc" -eq 4 ] || { echo "exit status $rc, not 4"; return 1; }
-}
-check "sim_ctrl_c_is_status_4" stopped
+# Ctrl-C.
+. tests/shell/commands/interrupted.sh
+check "sim_ctrl_c_is_status_4" interrupted --backend sim --suite full --repetitions 256
 check "sim_ctrl_c_leaves_valid_results" jq -e '.summary.stopped and (.rows | length) >= 1 and .summary.rows == (.rows | length)' "$work"/stopped/*/results.json
 # The start-up sequence of Nehalem's counters (AAK100) is that of Westmere's too (BD53).
 westmere() { sed 's/^model = .*/model = 44/' tables/machines/nehalem-ep.machine >"$work/westmere.machine"; grep -q '^model = 44' "$work/westmere.machine" && "$out/stallmeter" run --backend sim --machine "$work/westmere.machine" --suite load.l3.latency --out "$work/westmere"; }

@@ -35,7 +35,8 @@ holds() { # MACHINE WORKLOAD
 		END { for (name in say) if (!(name in seen)) { print "# " name " is not printed"; bad = 1 }
 			print "# " exact + 0 " are as the machine has them, " zero + 0 " are 0"; exit bad || exact < 5 }' "$work/counts"
 }
-haswell_chase() { holds haswell-ep load.dram_local <<-END
+# Reads that miss the L3 and are answered by their own node, one at a time.
+haswell_misses() { cat <<-END
 	cbo.AVG_INGRESS_LATENCY_WHEN_NE -
 	cbo.AVG_TOR_DRD_HIT_LATENCY -
 	cbo.AVG_TOR_DRD_REM_MISS_LATENCY -
@@ -46,6 +47,9 @@ haswell_chase() { holds haswell-ep load.dram_local <<-END
 	cbo.AVG_TOR_DRD_LOC_MISS_LATENCY l3+dram
 	cbo.AVG_TOR_DRD_MISS_LATENCY l3+dram
 	cbo.LLC_DRD_MISS_PCT 1
+	END
+}
+haswell_chase() { { haswell_misses; cat; } <<-END | holds haswell-ep load.dram_local
 	cbo.LLC_MPI 2*n/i
 	sbo.RING_THRU_DNODD_BYTES 32*n
 	sbo.RING_THRU_UPEVEN_BYTES 64*n
@@ -101,17 +105,7 @@ haswell_to_node() { holds haswell-ep load.dram_remote "qpi.DATA_FROM_QPI_TO_NODE
 	qpi.DRS_DataC_FROM_QPI_TO_NODEx 64*n
 	END
 }
-haswell_stream() { holds haswell-ep copy.dram_nt <<-END
-	cbo.AVG_INGRESS_LATENCY_WHEN_NE -
-	cbo.AVG_TOR_DRD_HIT_LATENCY -
-	cbo.AVG_TOR_DRD_REM_MISS_LATENCY -
-	cbo.LLC_RFO_MISS_PCT -
-	cbo.AVG_TOR_DRDS_MISS_WHEN_NE 1
-	cbo.AVG_TOR_DRDS_WHEN_NE 1
-	cbo.AVG_TOR_DRD_LATENCY l3+dram
-	cbo.AVG_TOR_DRD_LOC_MISS_LATENCY l3+dram
-	cbo.AVG_TOR_DRD_MISS_LATENCY l3+dram
-	cbo.LLC_DRD_MISS_PCT 1
+haswell_stream() { { haswell_misses; cat; } <<-END | holds haswell-ep copy.dram_nt
 	cbo.LLC_MPI 8*n/i
 	cbo.STREAMED_FULL_STORES 4*n
 	cbo.RING_THRU_DN_BYTES any
