@@ -375,7 +375,7 @@ static enum status add_metric(struct request_list *l, const struct uncore_metric
 	m->metric = metric;
 	if ((st = metric_modifiers(m, w, problem)) != ST_OK)
 		return st;
-	if ((st = metric_events(metric, &m->terms, &m->events)) != ST_OK) {
+	if ((st = uncore_metric_events(metric, &m->terms, &m->events)) != ST_OK) {
 		text_fmt(problem, "metric %s: %s", metric->name, st == ST_UNSUPPORTED ? metric->lacks : status_name(st));
 		return st;
 	}

@@ -37,7 +37,7 @@ struct request {
 struct request_metric {
 	const struct uncore_metric *metric;
 	struct metric_terms terms;        /* rank and node as requested */
-	struct metric_events events;
+	struct uncore_metric_events events;
 	uint16_t request[METRIC_EVENTS_MAX];
 };
 

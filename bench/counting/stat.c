@@ -379,7 +379,7 @@ static void evaluate(struct stat_result *r, unsigned n)
 	terms.read_tsc = run->read_ticks;
 	terms.tsc_mhz = r->workload->b->a->tsc_hz / METRIC_HZ;
 	terms.boxes = boxes_of(r, m);
-	out->known = metric_value(m->metric, &terms, &m->events, counts, &out->milli, &out->why) == ST_OK;
+	out->known = uncore_metric_value(m->metric, &terms, &m->events, counts, &out->milli, &out->why) == ST_OK;
 }
 
 static void evaluate_all(struct stat_result *r)

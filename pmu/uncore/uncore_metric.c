@@ -13,7 +13,7 @@ struct fraction { int64_t over, under; bool thin; }; /* under > 0; thin: a diffe
 struct reader {
 	const char *at;
 	const struct metric_terms *terms;
-	struct metric_events *events;
+	struct uncore_metric_events *events;
 	const uint64_t *counts; /* NULL: only the events are needed */
 	enum status status;
 	const char *why;        /* a value is unknown, in a few words */
@@ -141,7 +141,7 @@ static void placeholder(struct reader *r, struct text *t)
 
 static struct fraction event(struct reader *r)
 {
-	struct metric_events *e = r->events;
+	struct uncore_metric_events *e = r->events;
 	char name[METRIC_NAME_BYTES];
 	struct text t;
 	unsigned n = 0;
@@ -252,7 +252,7 @@ static struct fraction evaluate(const struct uncore_metric *m, struct reader *r)
 	return v;
 }
 
-enum status metric_events(const struct uncore_metric *m, const struct metric_terms *t, struct metric_events *out)
+enum status uncore_metric_events(const struct uncore_metric *m, const struct metric_terms *t, struct uncore_metric_events *out)
 {
 	struct reader r = { .terms = t, .events = out };
 	memset(out, 0, sizeof(*out));
@@ -262,10 +262,10 @@ enum status metric_events(const struct uncore_metric *m, const struct metric_ter
 	return r.status;
 }
 
-enum status metric_value(const struct uncore_metric *m, const struct metric_terms *t, const struct metric_events *e,
+enum status uncore_metric_value(const struct uncore_metric *m, const struct metric_terms *t, const struct uncore_metric_events *e,
                          const uint64_t *counts, int64_t *milli, const char **why)
 {
-	struct metric_events same = *e;
+	struct uncore_metric_events same = *e;
 	struct reader r = { .terms = t, .events = &same, .counts = counts };
 	*why = m->lacks;
 	if (m->lacks[0])

@@ -14,18 +14,18 @@
 
 struct metric_terms { uint64_t instructions, core_cycles, tsc, read_tsc, tsc_mhz, boxes; unsigned rank, node; };
 
-struct metric_events {
+struct uncore_metric_events {
 	char name[METRIC_EVENTS_MAX][METRIC_NAME_BYTES]; /* each once, in the order of the expression */
 	const char *list[METRIC_EVENTS_MAX];             /* the same, for uncore_plan */
 	unsigned count;
 };
 
 /* The events of a metric. ST_UNSUPPORTED: the processor lacks one (m->lacks); ST_SYNTAX, ST_FULL: an error of the table. */
-MUST_CHECK enum status metric_events(const struct uncore_metric *m, const struct metric_terms *t, struct metric_events *out);
+MUST_CHECK enum status uncore_metric_events(const struct uncore_metric *m, const struct metric_terms *t, struct uncore_metric_events *out);
 /* Its value in thousandths of m->unit, from the counts of those events in the same order. ST_RANGE: division by zero or by a difference
  * of less than a fiftieth of what it was taken from, a value below zero (0 if it is such a difference) or
  * beyond 64 bits; *why says which. */
-MUST_CHECK enum status metric_value(const struct uncore_metric *m, const struct metric_terms *t, const struct metric_events *e,
+MUST_CHECK enum status uncore_metric_value(const struct uncore_metric *m, const struct metric_terms *t, const struct uncore_metric_events *e,
                                     const uint64_t *counts, int64_t *milli, const char **why);
 
 #endif

@@ -111,10 +111,10 @@ static unsigned runs_of(const struct processor *p, const struct uncore_metric *m
 	static const struct metric_terms terms = {0};
 	const struct cpu cpu = {.processor = p};
 	const struct uncore u = {.cpu = &cpu};
-	struct metric_events e;
+	struct uncore_metric_events e;
 	struct uncore_plan plan;
 	const char *problem;
-	if (metric_events(m, &terms, &e) != ST_OK || uncore_plan(&u, e.list, e.count, &plan, &problem) != ST_OK)
+	if (uncore_metric_events(m, &terms, &e) != ST_OK || uncore_plan(&u, e.list, e.count, &plan, &problem) != ST_OK)
 		return 0;
 	return plan.runs;
 }

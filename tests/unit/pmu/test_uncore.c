@@ -194,7 +194,7 @@ static uint64_t value_of(const struct uncore_plan *plan, const uint64_t *values,
 static int64_t metric(const struct uncore_plan *plan, const uint64_t *values, const char *name)
 {
 	static const struct metric_terms terms = { .tsc_mhz = 1000, .tsc = 1000 };
-	struct metric_events e;
+	struct uncore_metric_events e;
 	uint64_t counts[METRIC_EVENTS_MAX];
 	const char *why;
 	int64_t milli;
@@ -202,10 +202,10 @@ static int64_t metric(const struct uncore_plan *plan, const uint64_t *values, co
 	for (unsigned i = 0; i < nehalem()->derived_count; i++) {
 		if (strcmp(nehalem()->derived[i].name, name))
 			continue;
-		assert_int_equal(metric_events(&nehalem()->derived[i], &terms, &e), ST_OK);
+		assert_int_equal(uncore_metric_events(&nehalem()->derived[i], &terms, &e), ST_OK);
 		for (unsigned k = 0; k < e.count; k++)
 			counts[k] = value_of(plan, values, e.list[k]);
-		assert_int_equal(metric_value(&nehalem()->derived[i], &terms, &e, counts, &milli, &why), ST_OK);
+		assert_int_equal(uncore_metric_value(&nehalem()->derived[i], &terms, &e, counts, &milli, &why), ST_OK);
 		return milli;
 	}
 	fail_msg("no metric %s", name);

@@ -42,10 +42,10 @@ static void test_metric_every_one_is_planned_or_says_what_is_lacking(void **stat
 		assert_int_equal(n, manual[i].metrics);
 	}
 	for (unsigned k = 0; k < p->derived_count; k++) {
-		struct metric_events e;
+		struct uncore_metric_events e;
 		struct uncore_plan plan;
 		const char *problem = "";
-		const enum status st = metric_events(&p->derived[k], &terms, &e);
+		const enum status st = uncore_metric_events(&p->derived[k], &terms, &e);
 		if (p->derived[k].lacks[0]) {
 			assert_int_equal(st, ST_UNSUPPORTED);
 			lacking++;
@@ -66,14 +66,14 @@ static void test_metric_two_occupancies_take_two_runs(void **state)
 	const struct cpu cpu = { .processor = haswell() };
 	const struct uncore u = { .cpu = &cpu };
 	const struct metric_terms terms = { 0 };
-	struct metric_events e;
+	struct uncore_metric_events e;
 	struct uncore_plan plan;
 	const char *problem;
-	assert_int_equal(metric_events(metric("cbo.AVG_TOR_DRD_HIT_LATENCY"), &terms, &e), ST_OK);
+	assert_int_equal(uncore_metric_events(metric("cbo.AVG_TOR_DRD_HIT_LATENCY"), &terms, &e), ST_OK);
 	assert_int_equal(e.count, 4);
 	assert_int_equal(uncore_plan(&u, e.list, e.count, &plan, &problem), ST_OK);
 	assert_int_equal(plan.runs, 2);
-	assert_int_equal(metric_events(metric("qpi.DRS_F_OR_E_FROM_QPI"), &terms, &e), ST_OK);
+	assert_int_equal(uncore_metric_events(metric("qpi.DRS_F_OR_E_FROM_QPI"), &terms, &e), ST_OK);
 	assert_int_equal(e.count, 6);
 	assert_int_equal(uncore_plan(&u, e.list, e.count, &plan, &problem), ST_OK);
 	assert_int_equal(plan.runs, 6); /* one match register a link */
@@ -137,14 +137,14 @@ static int64_t value(const char *expression, const uint64_t *counts, enum status
 {
 	const struct uncore_metric m = { .name = "test", .expression = expression, .lacks = "" };
 	const struct metric_terms terms = { .instructions = 1000, .core_cycles = 2000, .tsc = 500, .tsc_mhz = 2300, .boxes = 4, .rank = 3, .node = 1 };
-	struct metric_events e;
+	struct uncore_metric_events e;
 	const char *why;
 	int64_t milli = -1;
-	if (metric_events(&m, &terms, &e) != ST_OK) {
+	if (uncore_metric_events(&m, &terms, &e) != ST_OK) {
 		assert_int_equal(wanted, ST_SYNTAX);
 		return 0;
 	}
-	const enum status st = metric_value(&m, &terms, &e, counts, &milli, &why);
+	const enum status st = uncore_metric_value(&m, &terms, &e, counts, &milli, &why);
 	if (st != wanted)
 		fail_msg("%s: %s, %lld", expression, status_name(st), (long long)milli);
 	return milli;
@@ -178,8 +178,8 @@ static void test_metric_evaluator(void **state)
 	/* variables of names */
 	const struct uncore_metric m = { .name = "test", .expression = "A.RANK{rank} / B:match={node:0x1C00}:x + A.RANK{rank}", .lacks = "" };
 	const struct metric_terms terms = { .rank = 3, .node = 1 };
-	struct metric_events e;
-	assert_int_equal(metric_events(&m, &terms, &e), ST_OK);
+	struct uncore_metric_events e;
+	assert_int_equal(uncore_metric_events(&m, &terms, &e), ST_OK);
 	assert_int_equal(e.count, 2);
 	assert_string_equal(e.name[0], "A.RANK3");
 	assert_string_equal(e.name[1], "B:match=0x3C00:x");
@@ -189,13 +189,13 @@ static void test_metric_evaluator(void **state)
 static int64_t measured(struct uncore_rig *r, const char *name, unsigned socket, const char *kernel, const uint64_t *arguments)
 {
 	struct metric_terms terms = { .instructions = 1 };
-	struct metric_events e;
+	struct uncore_metric_events e;
 	struct uncore_plan plan;
 	const char *problem;
 	uint64_t v[UNCORE_EVENTS_MAX] = { 0 };
 	const char *why;
 	int64_t milli = 0;
-	assert_int_equal(metric_events(metric(name), &terms, &e), ST_OK);
+	assert_int_equal(uncore_metric_events(metric(name), &terms, &e), ST_OK);
 	assert_int_equal(uncore_plan(&r->u, e.list, e.count, &plan, &problem), ST_OK);
 	terms.boxes = uncore_instances(&r->u, plan.slots[0].box, socket);
 	for (unsigned run = 0; run < plan.runs; run++) {
@@ -209,7 +209,7 @@ static int64_t measured(struct uncore_rig *r, const char *name, unsigned socket,
 		terms.tsc = terms.read_tsc = after - before;
 		terms.tsc_mhz = r->a->tsc_hz / 1000000;
 	}
-	const enum status st = metric_value(metric(name), &terms, &e, v, &milli, &why);
+	const enum status st = uncore_metric_value(metric(name), &terms, &e, v, &milli, &why);
 	if (st != ST_OK)
 		fail_msg("%s: %s", name, status_name(st));
 	return milli;
