@@ -104,30 +104,31 @@ INDEPENDENT_SD k_sqrtsd_indep_hard, sqrtsd, ONE, PI
 INDEPENDENT_SD k_fp_assist, mulsd, SMALLEST, HALF
 INDEPENDENT_SD k_fp_assist_base, mulsd, ONE, HALF
 
-; %1 name, %2 dividend's value, %3 divisor: 4 dependent unsigned divisions of 128 by 64 bits.
+; %1 name, %2 accumulator, %3 register of the dividend, %4 of the divisor, %5 dividend, %6 divisor: 4 dependent unsigned divisions, of 128 by
+; 64 bits or of 64 by 32.
 ; uint64_t %1(uint64_t iterations /* rdi */)
-;   for each iteration: 4 times: rax = (rax | %2) / %3
+;   for each iteration: 4 times: accumulator = (accumulator | dividend) / divisor
 ; 14 instructions.
-%macro CHAIN_DIV64 3
+%macro CHAIN_DIV 6
 KERNEL %1, 0, 14, 0, 0, 0, 5, 0
-	mov r8, %2
-	mov rcx, %3
+	mov %3, %5
+	mov %4, %6
 	xor eax, eax
 	LOOP_ALIGN
 .loop:
 %rep 4
 	UNIT
-	or rax, r8
+	or %2, %3
 	xor edx, edx
-	div rcx
+	div %4
 %endrep
 	dec rdi
 	jnz .loop
 	ret
 ENDKERNEL %1
 %endmacro
-CHAIN_DIV64 k_div64_chain_easy, 1, 1
-CHAIN_DIV64 k_div64_chain_hard, 0x7FFFFFFFFFFFFFFF, 3
+CHAIN_DIV k_div64_chain_easy, rax, r8, rcx, 1, 1
+CHAIN_DIV k_div64_chain_hard, rax, r8, rcx, 0x7FFFFFFFFFFFFFFF, 3
 
 ; uint64_t k_fdiv_chain(uint64_t iterations /* rdi */)
 ;   x = log2(e), y = pi; for each iteration: 8 times: x = y / x

@@ -32,30 +32,8 @@ KERNEL k_fp_assist_flushed, 0, 18, 0, 0, 0, 12, 1
 	ret
 ENDKERNEL k_fp_assist_flushed
 
-; %1 name, %2 dividend's value, %3 divisor: 4 dependent unsigned divisions of 64 by 32 bits.
-; uint64_t %1(uint64_t iterations /* rdi */)
-;   for each iteration: 4 times: eax = (eax | %2) / %3
-; 14 instructions.
-%macro CHAIN_DIV32 3
-KERNEL %1, 0, 14, 0, 0, 0, 5, 0
-	mov r8d, %2
-	mov ecx, %3
-	xor eax, eax
-	LOOP_ALIGN
-.loop:
-%rep 4
-	UNIT
-	or eax, r8d
-	xor edx, edx
-	div ecx
-%endrep
-	dec rdi
-	jnz .loop
-	ret
-ENDKERNEL %1
-%endmacro
-CHAIN_DIV32 k_div32_chain_easy, 1, 1
-CHAIN_DIV32 k_div32_chain_hard, 0x7FFFFFFF, 3
+CHAIN_DIV k_div32_chain_easy, eax, r8d, ecx, 1, 1
+CHAIN_DIV k_div32_chain_hard, eax, r8d, ecx, 0x7FFFFFFF, 3
 
 ; %1 name, %2 accumulator, %3 register of the dividend, %4 of the divisor, %5 dividend, %6 divisor: 4 divisions an iteration,
 ; each of fresh operands: MOV, because not every core knows that XOR of a register with itself does not depend on it.
