@@ -7,14 +7,14 @@ from reader import BITS64, Row, c_name, c_text, number, read_csv, read_ini, word
 EVENT_NAME = r"[A-Z][A-Z0-9_]*(\.[A-Z0-9_]+)*"
 FLAT_COLUMNS = ["name", "select", "umask", "cmask", "queue", "fixed", "counters", "extra_msr", "extra_value", "what", "source"]
 UNIT_COLUMNS = ["box", "event", "select", "extended", "counters", "increment", "units", "what", "source"]
-EMPTY = {"cmask": 0, "extended": 0, "queue": 0, "fixed": 0, "filters": [], "increment": 0, "extra_msr": 0, "extra_value": 0}
+EMPTY = {"cmask": 0, "extended": 0, "queue": 0, "fixed": 0, "filters": [], "increment": 0, "extra_msr": 0, "extra_value": 0, "high": 0}
 
 
 def read_flat_events(p, folder, path):
     """One event a row, with the registers it needs."""
     rows = read_csv(p, folder, path, FLAT_COLUMNS)
     for r in rows or []:
-        e = r.event = dict(EMPTY, name=r["name"], **{k: number(p, r, k, 0, 255, 0) for k in ("select", "umask")})
+        e = r.event = dict(EMPTY, name=r["name"], **{k: number(p, r, k, 0, most, 0) for k, most in (("select", 0x3FFF), ("umask", 0xFFF))})
         e["cmask"] = number(p, r, "cmask", 0, 255, 0)
         e["queue"], e["fixed"] = number(p, r, "queue", 0, 1, 0), number(p, r, "fixed", 0, 1, 0)
         e["counters"] = number(p, r, "counters", 0, (1 << 32) - 1, 0)
@@ -33,7 +33,7 @@ def units_of(p, r, sets):
         return sets[text[1]]
     units = []
     for t in text or ["=0x00"]:
-        m = re.fullmatch(r"([A-Z0-9_]*)=(0x[0-9A-Fa-f]{2})(?::([a-z0-9+]+))?", t)
+        m = re.fullmatch(r"([A-Z0-9_]*)=(0x[0-9A-Fa-f]{2,3})(?::([a-z0-9+]+))?", t)
         if not m:
             p.add(r.where, "units", "'%s' is not NAME=0xNN or NAME=0xNN:filter" % t)
             continue
@@ -48,7 +48,7 @@ def read_unit_events(p, folder, path, box, prefix):
         return None
     out, sets = [], {}
     for r in (r for r in rows if r["box"] == box):
-        base = dict(EMPTY, select=number(p, r, "select", 0, 255), extended=number(p, r, "extended", 0, 1, 0),
+        base = dict(EMPTY, select=number(p, r, "select", 0, 0x3FFF), extended=number(p, r, "extended", 0, 1, 0),
                     counters=number(p, r, "counters", 1, (1 << 32) - 1), increment=number(p, r, "increment", 1, 65535),
                     what=words(p, r, "what"), source=words(p, r, "source"))
         sets[r["event"]] = units_of(p, r, sets)
@@ -63,11 +63,13 @@ def read_unit_events(p, folder, path, box, prefix):
 
 
 NUMBERS = ["instances", "io_bus", "stride", "control", "counter", "control_stride", "counter_stride", "counters", "width", "enable",
-           "selectable", "select_writes", "fixed_control", "fixed_counter", "fixed_enable", "fixed_reset", "box_control", "box_keep",
+           "selectable", "select_bits", "present_leaf", "present_counters", "select_writes", "fixed_control", "fixed_counter", "fixed_enable", "fixed_reset", "box_control", "box_keep",
            "box_reset", "box_freeze", "box_steps", "box_status", "box_status_mask", "global_control", "global_counters", "global_fixed",
            "global_freeze", "global_unfreeze", "global_cores", "global_status", "global_status_mask", "status", "clear", "count_msr", "count_offset", "count_mask", "count_zero",
            "count_other", "counter_0_code", "occupancy_code", "occupancy_edge", "occupancy_invert"]
-NAMED = ["space", "events", "unit_events", "prefix", "devices", "count_device", "filters", "fixed_event", "registers", "source"]
+WIDE = ["code_high", "code_top", "umask_high"]
+SCOPES = ["socket", "complex"]
+NAMED = ["scope", "space", "events", "unit_events", "prefix", "devices", "count_device", "filters", "fixed_event", "registers", "source"]
 BUSES = ["bus_device", "node_id", "node_id_mask", "node_map"]
 
 
@@ -173,9 +175,9 @@ def global_msrs(boxes):
 def read_uncore(p, folder, path):
     """Types of uncore boxes, each with its events, whose files stand beside this one."""
     uncore = Uncore()
-    for r in read_ini(p, folder, path, NAMED + NUMBERS + BUSES):
+    for r in read_ini(p, folder, path, NAMED + NUMBERS + WIDE + BUSES):
         words(p, r, "source")
-        r.value = {k: number(p, r, k, 0, BITS64, 0) for k in NUMBERS + BUSES[1:]}
+        r.value = {k: number(p, r, k, 0, BITS64, 0) for k in NUMBERS + WIDE + BUSES[1:]}
         if "bus_device" in r:
             r.device = device(p, r, "bus_device", r["bus_device"])
             uncore.buses.append(r)
@@ -184,6 +186,8 @@ def read_uncore(p, folder, path):
         v = r.value
         if r.get("space") not in ("msr", "pci"):
             p.add(r.where, "space", "must be msr or pci")
+        if r.get("scope", "socket") not in SCOPES:
+            p.add(r.where, "scope", "must be socket or complex")
         pci = r.get("space") == "pci"
         v["control_stride"], v["counter_stride"] = v["control_stride"] or (4 if pci else 1), v["counter_stride"] or (8 if pci else 1)
         v["select_writes"] = v["select_writes"] or 1
@@ -200,7 +204,7 @@ def read_uncore(p, folder, path):
             p.add(r.where, "counters", "1 .. 8 counters of 32 .. 64 bits")
         if bool(v["box_status"]) != bool(v["box_status_mask"]):
             p.add(r.where, "box_status", "goes with box_status_mask")
-        if v["instances"] > 1 and not v["stride"] and not pci:
+        if v["instances"] > 1 and not v["stride"] and not pci and r.get("scope") != "complex":
             p.add(r.where, "stride", "is missing")
         if pci and max(v["control"] + v["counters"] * v["control_stride"], v["counter"] + v["counters"] * v["counter_stride"]) > 0x100:
             p.add(r.where, "control", "lies beyond the 256 bytes that every access reaches")
@@ -209,7 +213,9 @@ def read_uncore(p, folder, path):
         if r.events is None:
             p.add(r.where, "events", "no such file")
             r.events = []
-        r.codes = len({(e.event["select"], e.event["extended"], e["name"].split(".")[0]) for e in r.events})
+        for e in r.events:
+            spread(p, e.where, e["name"], v, e.event)
+        r.codes = len({(e.event["select"], e.event["extended"], e.event["high"], e["name"].split(".")[0]) for e in r.events})
         if "fixed_event" in r:
             r.events.append(fixed_event(p, r, r["fixed_event"]))
         r.msrs = box_msrs(p, r) if not pci else []
@@ -217,6 +223,16 @@ def read_uncore(p, folder, path):
     for extra in global_msrs(uncore.boxes):
         uncore.boxes[0].msrs.append(extra)
     return uncore
+
+
+def spread(p, where, name, v, e):
+    """Bits of the code above 7:0 go to code_high, with code_top those from 12 on to there; bits of the umask above 7:0 to umask_high."""
+    above, umask = e["select"] >> 8, e["umask"] >> 8
+    low = above & 0xF if v["code_top"] else above
+    if (above and not v["code_high"]) or (umask and not v["umask_high"]):
+        p.add(where, name, "its code or umask has more than 8 bits, and the box no place for them")
+    e["high"] = low << v["code_high"] | (above >> 4 << v["code_top"] if v["code_top"] else 0) | umask << v["umask_high"]
+    e["select"], e["umask"] = e["select"] & 0xFF, e["umask"] & 0xFF
 
 
 def check_events(p, r):
@@ -232,7 +248,7 @@ def check_events(p, r):
             p.add(e.where, e["name"], "extra_value without extra_msr")
         if v["counters"] >> r.value["counters"] or (v["fixed"] and not r.value["fixed_counter"]):
             p.add(e.where, e["name"], "names a counter that box %s lacks" % r["name"])
-        if (v["select"] | v["umask"] << 8 | v["extended"] << 21) & ~r.value["selectable"]:
+        if (v["select"] | v["umask"] << 8 | v["extended"] << 21 | v["high"]) & ~r.value["selectable"]:
             p.add(e.where, e["name"], "has bits that the selects of box %s lack" % r["name"])
         for f in v["filters"]:
             if f not in filters:
@@ -259,6 +275,7 @@ def check_boxes(p, r, allowed):
                 p.add(e.where, e["name"], "its extra MSR or value is not writable on %s" % r["name"])
 
 
+EVENT_TERM = re.compile(r"(?<![A-Z$_])[A-Z][A-Z0-9]*_[A-Za-z0-9_.:=]+")
 METRIC_COLUMNS = ["name", "unit", "expression", "lacks", "what", "source"]
 METRIC_TERMS = ["$INSTRUCTIONS", "$CORE_CYCLES", "$TSC_MHZ", "$READ_TSC", "$TSC", "$BOXES"]
 
@@ -293,14 +310,14 @@ def check_metrics(p, r):
     events = {e["name"]: (b, e.event) for b in r.uncore for e in b.events}
     for m in r.derived:
         rest = re.sub(r"\{node:(0x[0-9A-F]+)\}", r"\1", m["expression"]).replace("{rank}", "0")
-        for text in re.findall(r"UNC_[A-Za-z0-9_.:=]+", rest):
+        for text in EVENT_TERM.findall(rest):
             name, *suffixes = text.split(":")
             if name not in events:
                 p.add(m.where, m["name"], "'%s' is no event of %s" % (name, r["name"]))
                 continue
             box, event = events[name]
             check_suffixes(p, m.where, m["name"], box, event, suffixes)
-        rest = re.sub(r"UNC_[A-Za-z0-9_.:=]+", "", rest)
+        rest = EVENT_TERM.sub("", rest)
         for term in METRIC_TERMS:
             rest = rest.replace(term, "")
         if re.sub(r"[0-9()*/+ -]", "", rest):
@@ -321,9 +338,9 @@ def write_boxes(out, r):
         tag = r["name"] + "_" + b["name"]
         out.write("static const struct uncore_event %s[] = {\n" % c_name("box_events", tag))
         for e in (x.event for x in b.events):
-            out.write("\t{ %s, 0x%02X, 0x%02X, %d, %d, %d, %d, 0x%X, %d, 0x%X, 0x%X, 0x%Xull,\n\t  %s, %s },\n" % (
+            out.write("\t{ %s, 0x%02X, 0x%02X, %d, %d, %d, %d, 0x%X, %d, 0x%X, 0x%X, 0x%Xull, 0x%Xull,\n\t  %s, %s },\n" % (
                 c_text(e["name"]), e["select"], e["umask"], e["cmask"], e["extended"], e["queue"], e["fixed"], e["filter_bits"],
-                e["increment"], e["counters"], e["extra_msr"], e["extra_value"], c_text(e["what"]), c_text(e["source"])))
+                e["increment"], e["counters"], e["extra_msr"], e["extra_value"], e["high"], c_text(e["what"]), c_text(e["source"])))
         out.write("};\n")
         if b.devices:
             out.write("static const struct uncore_device %s[] = { %s };\n" % (
@@ -338,7 +355,7 @@ def write_boxes(out, r):
     out.write("static const struct uncore_box %s[] = {\n" % c_name("boxes", r["name"]))
     for b in r.uncore:
         tag = r["name"] + "_" + b["name"]
-        out.write("\t{ .name = %s, .space = UNCORE_%s, .source = %s,\n" % (c_text(b["name"]), b["space"].upper(), c_text(b["source"])))
+        out.write("\t{ .name = %s, .space = UNCORE_%s, .scope = UNCORE_OF_%s, .source = %s,\n" % (c_text(b["name"]), b["space"].upper(), b.get("scope", "socket").upper(), c_text(b["source"])))
         out.write("".join("\t  .%s = 0x%Xull,\n" % (k, b.value[k]) for k in NUMBERS))
         out.write("\t  .count_device = { %s },\n" % b.count_device)
         if b.devices:

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Turns perf's lists of AMD's core events into a processor's events.csv. For who maintains the tables; the build does not run it.
+"""Turns perf's lists of AMD's events into a processor's events.csv and uncore-events.csv. For who maintains the tables; the build does not run it.
 
 usage: import_amd.py FOLDER_OF_JSON FOLDER NAME
 
 FOLDER_OF_JSON is a tools/perf/pmu-events/arch/x86/amdzenN of Linux, FOLDER a folder of tables/processors, NAME what the column
 `source` says. Names, codes, masks and thresholds are facts and are taken; descriptions are not: an event keeps the words that
-FOLDER's events.csv has for it, another is told by its name. Events of the L3, the data fabric and the memory controllers belong
-to other counters and are left out, as are metrics.
+FOLDER's events.csv has for it, another is told by its name. Events of the L3, the data fabric and the memory controllers go to
+uncore-events.csv; metrics are left out.
 """
 import csv
 import glob
@@ -15,6 +15,7 @@ import os
 import sys
 
 sys.dont_write_bytecode = True
+from boxes import UNIT_COLUMNS
 from core import EVENT_COLUMNS
 
 COUNTERS = 0x3F  # each of the six counts every event (AMD64 manual volume 2, 13.2)
@@ -49,11 +50,47 @@ def written(row):
     return ",".join('"%s"' % c if "," in c else c for c in cells)
 
 
+BOXES = {"L3PMC": ("l3", 0x3F), "DFPMC": ("df", 0xF), "UMCPMC": ("umc", 0xF)}  # and their counters
+WORDS = [("L3_LOOKUP_STATE", "requests of cores to the L3, by what it had"), ("L3_XI_SAMPLED_LATENCY_REQUESTS", "sampled lines from beyond the L3"),
+         ("L3_XI_SAMPLED_LATENCY", "time that sampled lines from beyond the L3 took, in tenths"), ("XI_SYS_FILL_LATENCY", "cycles that lines from beyond the L3 took, in sixteenths"),
+         ("XI_CCX_SDP_REQ1", "lines asked for beyond the L3"), ("DRAM_CHANNEL_DATA_CONTROLLER", "data of a memory channel, 64 bytes each"),
+         ("LOCAL_PROCESSOR_READ", "lines read by this socket at a coherent station, one for each memory channel"), ("LOCAL_PROCESSOR_WRITE", "lines written by this socket at a coherent station"),
+         ("REMOTE_PROCESSOR_READ", "lines read by other sockets at a coherent station"), ("REMOTE_PROCESSOR_WRITE", "lines written by other sockets at a coherent station"),
+         ("UMC_MEM_CLK", "cycles of the memory's clock"), ("UMC_ACT_CMD", "rows opened, for reads or writes alone too"), ("UMC_PCHG_CMD", "rows closed, likewise"),
+         ("UMC_CAS_CMD", "lines moved, 64 bytes each, likewise"), ("UMC_DATA_SLOT_CLKS", "half cycles in which the data bus moves something, likewise")]
+
+
+def uncore_rows(events, source):
+    """One row a code, with its units."""
+    rows = {}
+    for e in events:
+        if e.get("Unit") not in BOXES or "EventName" not in e:
+            continue
+        box, counters = BOXES[e["Unit"]]
+        name, _, unit = e["EventName"].strip().upper().partition(".")
+        umask = number(e, "RdWrMask") if box == "umc" else number(e, "UMask")
+        what = next((w for start, w in WORDS if name.startswith(start)), name.lower().replace("_", " "))
+        row = rows.setdefault((box, name, number(e, "EventCode")), dict(zip(UNIT_COLUMNS, [box, name, 0, "", "0x%X" % counters, 1, [], what, source])))
+        row["select"] = "0x%02X" % number(e, "EventCode")
+        row["units"].append("%s=0x%02X" % (unit, umask))
+    return rows
+
+
+def write_uncore(folder, rows):
+    with open(os.path.join(folder, "uncore-events.csv"), "w", encoding="ascii") as out:
+        out.write("# Events of the L3, the data fabric and the memory controllers, written by tables/import_amd.py from perf's lists; the words are our own.\n")
+        out.write(",".join(UNIT_COLUMNS) + "\n")
+        for key in sorted(rows, key=lambda k: (["l3", "df", "umc"].index(k[0]), k[2], k[1])):
+            r = dict(rows[key], units=" ".join(rows[key]["units"]))
+            out.write(",".join('"%s"' % r[k] if "," in str(r[k]) else str(r[k]) for k in UNIT_COLUMNS) + "\n")
+
+
 def main(lists, folder, source):
-    words, rows = own_words(folder), {}
+    words, rows, beyond = own_words(folder), {}, []
     for file in sorted(glob.glob(os.path.join(lists, "*.json"))):
         with open(file, encoding="utf-8") as f:
             for event in json.load(f):
+                beyond.append(event)
                 if "EventName" in event and "Unit" not in event:
                     row = row_of(event, words, source)
                     rows.setdefault(row["name"], row)
@@ -65,6 +102,9 @@ def main(lists, folder, source):
         out.write(",".join(EVENT_COLUMNS) + "\n")
         for row in sorted(rows.values(), key=lambda r: (r["select"], r["umask"], r["name"])):
             out.write(written(row) + "\n")
+    uncore = uncore_rows(beyond, source)
+    if uncore:
+        write_uncore(folder, uncore)
     print("%s: %d events%s" % (folder, len(rows), "; not in the lists any more: " + " ".join(kept) if kept else ""))
 
 

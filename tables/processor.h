@@ -116,6 +116,7 @@ struct uncore_event {
 	uint32_t counter_mask;   /* general counters of the box that can count it */
 	uint32_t extra_msr;      /* must hold extra_value, 0 none */
 	uint64_t extra_value;
+	uint64_t high;           /* bits of the code and of the umask that stand above these fields in the control */
 	const char *what;
 	const char *source;
 };
@@ -125,10 +126,12 @@ struct uncore_event {
  * or offsets in the configuration space of devices[i]. Select layout: event 7:0, umask 15:8, edge 18, extended 21,
  * invert 23, threshold 31:24, and `enable`; `selectable` are the bits that may be written. */
 enum uncore_space { UNCORE_MSR, UNCORE_PCI };
+/* Whose registers they are: a socket's; or, in the same place for each, those of the cores that share an L3, which are then the instances. */
+enum uncore_scope { UNCORE_OF_SOCKET, UNCORE_OF_COMPLEX };
 struct uncore_device { uint16_t id; uint8_t device, function; };
 struct uncore_box {
 	const char *name;
-	uint8_t space;           /* enum uncore_space */
+	uint8_t space, scope;    /* enum uncore_space, enum uncore_scope */
 	uint8_t instances;       /* of a socket, at most */
 	const struct uncore_device *devices; /* [instances], PCI only; vendor 0x8086 */
 	uint8_t io_bus;          /* 1: on the socket's bus of devices, below the uncore's */
@@ -137,6 +140,7 @@ struct uncore_box {
 	uint8_t control_stride, counter_stride;
 	uint8_t counters, width; /* bits; width as the documents have it, probed before it is believed */
 	uint64_t enable, selectable;
+	uint64_t select_bits;    /* that every select has beside `enable` */
 	uint8_t select_writes;   /* 2: a select takes hold only when it is written twice, first without `enable` */
 	uint32_t fixed_control, fixed_counter; /* 0 none */
 	uint64_t fixed_enable, fixed_reset;
@@ -160,6 +164,8 @@ struct uncore_box {
 	uint32_t count_offset;
 	uint64_t count_mask;
 	uint8_t count_zero, count_other;
+	uint32_t present_leaf;   /* CPUID leaf whose ECX has a bit for each instance that is there, 0 none */
+	uint8_t present_counters; /* its EBX[5 + this:this] is the number of counters of all of them */
 	uint8_t counter_0_code;  /* of the event that counts what counter 0 of the box counts; 0 none */
 	uint8_t occupancy_code;  /* bit of an event's code that says it adds up occupancies, whose edge and invert bits are others; 0 none */
 	uint32_t occupancy_edge, occupancy_invert;

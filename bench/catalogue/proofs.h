@@ -27,7 +27,8 @@
 PROOF(proof_l1, SET({ "load.hit.l1", ONCE }), SET({ "line.in.l1d", NEVER }));
 PROOF(proof_l2, SET({ "load.hit.l2", ONCE }, { "dtlb.load.miss", NEVER }));
 /* The architectural events of CPUID 0xA (SDM vol. 3, 18.2.1) prove accesses to the last of three levels, and nothing about the other levels. */
-PROOF(proof_l3, SET({ "load.hit.l3.unshared", ONCE }, { "dtlb.load.miss", NEVER }), SET({ "llc.reference", ONCE }, { "llc.miss", NEVER }));
+PROOF(proof_l3, SET({ "load.hit.l3.unshared", ONCE }, { "dtlb.load.miss", NEVER }), SET({ "llc.reference", ONCE }, { "llc.miss", NEVER }),
+      SET_VICTIM_L3({ "load.hit.l3", ONCE }, { "dtlb.load.miss", NEVER })); /* no other core has lines that this one has read from memory */
 /* The lines were flushed. Where no event identifies the source beyond the last level, only DRAM can have answered. */
 PROOF(proof_dram_local, SET({ "load.dram.local", ONCE }, { "dtlb.load.miss", NEVER }), SET({ "load.miss.llc", ONCE }), SET({ "llc.miss", ONCE }));
 PROOF(proof_dram_local_big, SET({ "load.dram.local", MOSTLY }, { "dtlb.load.miss", FEW_PAGES }), SET({ "load.miss.llc", MOSTLY }),
@@ -61,6 +62,10 @@ PROOF(proof_other_modified, SET({ "load.hit.l3.snoop_modified", ONCE }, { "dtlb.
 /* Several sharers: an inclusive L3 answers without a snoop; without a copy in the L3 a sharer forwards the line. */
 PROOF(proof_shared, SET({ "load.hit.l3.shared", ONCE }, { "dtlb.load.miss", NEVER }), SET({ "load.hit.l3.shared", ONCE }), SET({ "load.hit.l3", ONCE }, { "load.hit.l3.snoop_modified", NEVER }), FROM_OTHER_CORE);
 PROOF(proof_same_l2, SET({ "load.hit.l2", ONCE }, { "dtlb.load.miss", NEVER }), SET({ "load.hit.l2", ONCE }), SET({ "load.miss.l1", ONCE }, { "line.in.l2", NEVER }));
+/* Clean and modified lines of another complex count as one; the helper's kernel determines which. Where complexes of a node are not told apart, its own
+ * L3 has no line that was flushed and that another core has just taken from memory. */
+PROOF(proof_other_complex, SET({ "load.fwd.near", ONCE }, { "dtlb.load.miss", NEVER }), SET({ "load.fwd.near", ONCE }), FROM_OTHER_CORE);
+PROOF(proof_pair_other_complex, SET({ "load.fwd.near", ONCE }), SET_VICTIM_L3({ "load.hit.l3", ONCE }));
 PROOF(proof_remote_clean, SET({ "load.fwd.remote.local_home", ONCE }, { "dtlb.load.miss", NEVER }), SET({ "load.fwd.remote.local_home", ONCE }), SET({ "load.fwd.remote", ONCE }));
 /* Nehalem: the line is also written back, so the load counts as one from its home's memory (guide, after table 3). No load event shows that the
  * line was modified: the helper's kernel ensures it. */

@@ -28,9 +28,10 @@ bool row_provable(const struct row *r, const struct processor *p)
 	return false;
 }
 
-static bool of_two_sockets(const struct row *r)
+/* Rows that most sockets do not have: of several sockets, or of several L3 in one. */
+static bool of_several(const struct row *r)
 {
-	return r->node || r->target == TARGET_OTHER_SOCKET || r->order == ORDER_NODES;
+	return r->node || r->target == TARGET_OTHER_SOCKET || r->target == TARGET_OTHER_COMPLEX || r->target == TARGET_OTHER_DIE || r->order == ORDER_NODES;
 }
 
 struct provable_share provable_share(const struct processor *p)
@@ -38,7 +39,7 @@ struct provable_share provable_share(const struct processor *p)
 	struct provable_share sum = { 0, 0 };
 
 	for (unsigned i = 0; i < rows_count; i++)
-		if (rows[i].suites & SUITE_FULL && !of_two_sockets(&rows[i])) {
+		if (rows[i].suites & SUITE_FULL && !of_several(&rows[i])) {
 			sum.rows++;
 			sum.proved += row_provable(&rows[i], p);
 		}

@@ -35,7 +35,7 @@ static const char *const units[UNIT_COUNT] = {
 };
 static const char *const targets[TARGET_COUNT] = {
 	[TARGET_L1] = "l1", [TARGET_L2] = "l2", [TARGET_L3] = "l3", [TARGET_DRAM] = "dram", [TARGET_DTLB] = "dtlb", [TARGET_STLB] = "stlb",
-	[TARGET_CORE] = "core", [TARGET_OTHER_CORE] = "other core", [TARGET_OTHER_SOCKET] = "other socket", [TARGET_SAME_CORE] = "same core",
+	[TARGET_CORE] = "core", [TARGET_OTHER_CORE] = "other core", [TARGET_OTHER_COMPLEX] = "other complex", [TARGET_OTHER_DIE] = "other die", [TARGET_OTHER_SOCKET] = "other socket", [TARGET_SAME_CORE] = "same core",
 	[TARGET_SAME_CLUSTER] = "same cluster",
 };
 static const char *const orders[ORDER_COUNT] = {
@@ -59,6 +59,7 @@ static const char *const sources[SOURCE_COUNT] = {
 	[SOURCE_L3_UNSHARED] = "own L3 cache, unshared", [SOURCE_L3_SHARED] = "L3 cache, shared by other cores",
 	[SOURCE_L3_CLEAN] = "L3 cache, clean in another core", [SOURCE_L3_MODIFIED] = "L3 cache, modified in another core",
 	[SOURCE_OTHER_CORE] = "another core of the socket", [SOURCE_OWNER] = "the core that had the line",
+	[SOURCE_NEAR_CLEAN] = "cache of another complex", [SOURCE_NEAR_MODIFIED] = "modified in another complex",
 	[SOURCE_REMOTE_CLEAN] = "cache of another socket", [SOURCE_REMOTE_MODIFIED] = "modified in another socket",
 	[SOURCE_DRAM_LOCAL] = "memory of this node", [SOURCE_DRAM_OF_CORE] = "memory of the core's node",
 	[SOURCE_DRAM_REMOTE] = "memory of another node", [SOURCE_CORE] = "the core itself", [SOURCE_COUNTERS] = "the counters themselves",

@@ -12,6 +12,8 @@
 enum target { TARGET_L1, TARGET_L2, TARGET_L3, TARGET_DRAM, TARGET_DTLB, TARGET_STLB,
 	TARGET_CORE, /* no level: effects within the core */
 	TARGET_OTHER_CORE, /* lines in the caches of other cores that share the L3 */
+	TARGET_OTHER_COMPLEX, /* lines in the caches of a core of the socket that has another L3 */
+	TARGET_OTHER_DIE, /* the same, on another die */
 	TARGET_OTHER_SOCKET, /* lines in the caches of a core on another socket */
 	TARGET_SAME_CORE, /* lines that another thread of the core brought in */
 	TARGET_SAME_CLUSTER, /* lines that another core with the same L2 brought in */
@@ -88,7 +90,7 @@ struct row_proof_set { struct row_proof proofs[ROW_PROOFS_MAX]; bool without_l3,
 enum source {
 	SOURCE_L1, SOURCE_L2, SOURCE_FILL_BUFFER,
 	SOURCE_L3, SOURCE_L3_UNSHARED, SOURCE_L3_SHARED, SOURCE_L3_CLEAN, SOURCE_L3_MODIFIED, /* by the line's state in other cores */
-	SOURCE_OTHER_CORE, SOURCE_OWNER, SOURCE_REMOTE_CLEAN, SOURCE_REMOTE_MODIFIED,
+	SOURCE_OTHER_CORE, SOURCE_OWNER, SOURCE_NEAR_CLEAN, SOURCE_NEAR_MODIFIED, SOURCE_REMOTE_CLEAN, SOURCE_REMOTE_MODIFIED,
 	SOURCE_DRAM_LOCAL, SOURCE_DRAM_OF_CORE, SOURCE_DRAM_REMOTE,
 	SOURCE_CORE, SOURCE_COUNTERS, SOURCE_ANY,
 	SOURCE_COUNT

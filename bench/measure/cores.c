@@ -2,7 +2,11 @@
 #include "bench/measure/cores.h"
 
 #define LEAF_TOPOLOGY 0xBu  /* SDM vol. 2, CPUID: x2APIC id in EDX, EAX[4:0] bits to shift right for the next level */
+#define LEAF_TOPOLOGY_V2 0x1Fu
+#define LEAF_TOPOLOGY_AMD 0x80000026u
 #define LEVEL_THREAD 1u
+#define TYPE_DIE 5u     /* of leaf 0x1F */
+#define TYPE_DIE_AMD 3u
 #define LEVELS_MAX 8u
 
 /* Bits that hold the numbers 0 .. n-1. */
@@ -55,6 +59,25 @@ static uint32_t apic_id(const struct access *a, const struct cpu *cpu, unsigned 
 	return id;
 }
 
+/* The number of low bits of an APIC id that select a thread within a die; package_bits where no leaf tells. */
+static unsigned die_bits(const struct access *a, unsigned core, unsigned package_bits)
+{
+	static const struct { uint32_t highest, leaf, type; } leaves[] = { { 0, LEAF_TOPOLOGY_V2, TYPE_DIE }, { 0x80000000u, LEAF_TOPOLOGY_AMD, TYPE_DIE_AMD } };
+	struct cpuid_regs r;
+
+	for (unsigned i = 0; i < COUNT_OF(leaves); i++) {
+		if (a->ops->cpuid(a->self, core, leaves[i].highest, 0, &r) != ST_OK || r.eax < leaves[i].leaf || r.eax > leaves[i].leaf + 0xFFFF)
+			continue;
+		for (unsigned level = 0; level < LEVELS_MAX; level++) {
+			if (a->ops->cpuid(a->self, core, leaves[i].leaf, level, &r) != ST_OK || !(r.ecx >> 8 & 0xFF) || !(r.ebx & 0xFFFF))
+				break;
+			if ((r.ecx >> 8 & 0xFF) == leaves[i].type)
+				return (r.eax & 31) < package_bits ? r.eax & 31 : package_bits;
+		}
+	}
+	return package_bits;
+}
+
 void cores_find(const struct access *a, const struct cpu *cpu, struct core_groups *out)
 {
 	const struct cpu_cache *l2 = cpu_cache(cpu, 2), *last = cpu_last_level(cpu) > 2 ? cpu_cache(cpu, cpu_last_level(cpu)) : NULL;
@@ -71,6 +94,9 @@ void cores_find(const struct access *a, const struct cpu *cpu, struct core_group
 		out->core[i] = id >> thread_bits;
 		out->l2[i] = id >> l2_bits;
 		out->last[i] = id >> last_bits;
+		const unsigned die = die_bits(a, i, package_bits);
+
+		out->die[i] = id >> (die < last_bits ? last_bits : die);
 		out->package[i] = id >> package_bits;
 	}
 }
@@ -85,7 +111,9 @@ enum relation cores_relation(const struct core_groups *g, unsigned one, unsigned
 		return RELATION_SAME_CLUSTER;
 	if (g->last[one] == g->last[other])
 		return RELATION_SAME_SOCKET;
-	return g->package[one] == g->package[other] ? RELATION_SAME_PACKAGE : RELATION_OTHER_SOCKET;
+	if (g->package[one] != g->package[other])
+		return RELATION_OTHER_SOCKET;
+	return g->die[one] == g->die[other] ? RELATION_SAME_PACKAGE : RELATION_OTHER_DIE;
 }
 
 static bool other_node(const struct access *a, unsigned one, unsigned other)
@@ -123,24 +151,33 @@ unsigned cores_node(const struct bench *b, unsigned which)
 
 bool cores_wanted(const struct row *r)
 {
-	return r->order != ORDER_MATRIX && (r->target == TARGET_OTHER_CORE || r->target == TARGET_OTHER_SOCKET);
+	return r->order != ORDER_MATRIX && (r->target == TARGET_OTHER_CORE || r->target == TARGET_OTHER_COMPLEX || r->target == TARGET_OTHER_SOCKET);
 }
 
-static enum relation relation_of(const struct row *r)
+/* The n-th core that may help; those of the same die, or of another memory node, come first. */
+static enum status any_helper(const struct bench *b, const struct row *r, unsigned n, unsigned *core)
 {
-	return r->target == TARGET_OTHER_CORE ? RELATION_SAME_SOCKET : RELATION_OTHER_SOCKET;
+	static const enum relation complexes[] = { RELATION_SAME_PACKAGE, RELATION_OTHER_DIE };
+
+	if (r->target != TARGET_OTHER_COMPLEX)
+		return cores_choose(b, b->core, r->target == TARGET_OTHER_CORE ? RELATION_SAME_SOCKET : RELATION_OTHER_SOCKET, n, core);
+	for (unsigned i = 0; i < COUNT_OF(complexes); i++)
+		for (unsigned at = 0; cores_choose(b, b->core, complexes[i], at, core) == ST_OK; at++)
+			if (n-- == 0)
+				return ST_OK;
+	return ST_MISSING;
 }
 
 /* The n-th helper. Helpers have different L2s, so that two helpers make two copies of a line. */
-static enum status choose_helper(const struct bench *b, enum relation relation, unsigned n, unsigned *core)
+static enum status choose_helper(const struct bench *b, const struct row *r, unsigned n, unsigned *core)
 {
 	unsigned earlier;
 
-	for (unsigned i = 0; cores_choose(b, b->core, relation, i, core) == ST_OK; i++) {
+	for (unsigned i = 0; any_helper(b, r, i, core) == ST_OK; i++) {
 		bool first = true;
 
 		for (unsigned j = 0; j < i && first; j++)
-			first = cores_choose(b, b->core, relation, j, &earlier) != ST_OK || b->groups.l2[earlier] != b->groups.l2[*core];
+			first = any_helper(b, r, j, &earlier) != ST_OK || b->groups.l2[earlier] != b->groups.l2[*core];
 		if (first && n-- == 0)
 			return ST_OK;
 	}
@@ -151,9 +188,9 @@ enum status cores_there(const struct bench *b, const struct row *r, char *reason
 {
 	unsigned helper, helpers = r->prepare == PREPARE_SHARED ? 2 : 1;
 
-	if (choose_helper(b, relation_of(r), helpers - 1, &helper) == ST_OK)
+	if (choose_helper(b, r, helpers - 1, &helper) == ST_OK)
 		return ST_OK;
-	str_copy(reason, capacity, b->a->cores < 2 ? "one core" : r->target == TARGET_OTHER_SOCKET ? "one socket" :
+	str_copy(reason, capacity, b->a->cores < 2 ? "one core" : r->target == TARGET_OTHER_SOCKET ? "one socket" : r->target == TARGET_OTHER_COMPLEX ? "one L3 a socket" :
 	         helpers > 1 ? "fewer than three cores share the L3" : "no other core shares the L3");
 	return ST_UNSUPPORTED;
 }
@@ -175,7 +212,7 @@ enum status cores_prepare(struct bench *b, const struct row *r, struct working_s
 	for (unsigned n = 0; n < helpers && st == ST_OK; n++) {
 		unsigned helper;
 
-		st = choose_helper(b, relation_of(r), n, &helper);
+		st = choose_helper(b, r, n, &helper);
 		if (st == ST_OK)
 			st = visit(b, helper, r->prepare == PREPARE_MODIFIED ? "k_dirty_chain" : "k_touch_chain", w->at, units, job);
 	}

@@ -13,12 +13,14 @@ enum relation {
 	RELATION_SAME_CORE,    /* two threads of a core */
 	RELATION_SAME_CLUSTER, /* two cores with one L2 */
 	RELATION_SAME_SOCKET,  /* two cores with one L3, or of one package without an L3 */
-	RELATION_SAME_PACKAGE, /* one package, several L3 */
+	RELATION_SAME_PACKAGE, /* one package, several L3; one die, where CPUID tells dies */
+	RELATION_OTHER_DIE,    /* one package, several dies */
 	RELATION_OTHER_SOCKET,
 	RELATION_COUNT
 };
 
-/* Finds the groups from CPUID leaf 0xB, else leaves 1 and 4 (SDM vol. 3, 8.9), and from the number of sharers of each cache. */
+/* Finds the groups from CPUID leaf 0xB, else leaves 1 and 4 (SDM vol. 3, 8.9), and from the number of sharers of each cache; dies from leaf
+ * 0x1F, or AMD's 0x80000026 (AMD64 manual volume 3, appendix E), else a package is one die. */
 void cores_find(const struct access *a, const struct cpu *cpu, struct core_groups *out);
 enum relation cores_relation(const struct core_groups *g, unsigned one, unsigned other);
 /* The n-th core (from 0) in this relation to `to`; ST_MISSING if there is none. Among cores of other sockets, those with a memory node of

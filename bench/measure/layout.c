@@ -328,7 +328,7 @@ enum status shape_of_test(const struct row *r, const struct cpu *cpu, struct sha
 			return ST_BROKEN;
 		s->bytes = s->span_bytes = r->pair->bytes;
 		return ST_OK;
-	case TARGET_OTHER_CORE: case TARGET_OTHER_SOCKET: case TARGET_SAME_CORE: case TARGET_SAME_CLUSTER:
+	case TARGET_OTHER_CORE: case TARGET_OTHER_COMPLEX: case TARGET_OTHER_DIE: case TARGET_OTHER_SOCKET: case TARGET_SAME_CORE: case TARGET_SAME_CLUSTER:
 		return shape_helped(r, cpu, s, reason, capacity);
 	case TARGET_COUNT:
 		break;

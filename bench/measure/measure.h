@@ -20,7 +20,7 @@
 #define CORES_MAX 1024
 
 /* Group numbers of each logical processor: processors with equal numbers share the core, L2, last level or package. */
-struct core_groups { uint32_t core[CORES_MAX], l2[CORES_MAX], last[CORES_MAX], package[CORES_MAX]; };
+struct core_groups { uint32_t core[CORES_MAX], l2[CORES_MAX], last[CORES_MAX], die[CORES_MAX], package[CORES_MAX]; };
 
 /* The logical processors and memory nodes that multicore rows may use. */
 #define NODES_MAX 256

@@ -39,7 +39,7 @@ bool matrix_bimodal(const int64_t *v, unsigned n, int64_t *low, int64_t *high)
 static enum relation relation_of(const struct row *r)
 {
 	return r->target == TARGET_SAME_CORE ? RELATION_SAME_CORE : r->target == TARGET_SAME_CLUSTER ? RELATION_SAME_CLUSTER : r->target == TARGET_OTHER_CORE ? RELATION_SAME_SOCKET :
-		RELATION_OTHER_SOCKET;
+		r->target == TARGET_OTHER_COMPLEX ? RELATION_SAME_PACKAGE : r->target == TARGET_OTHER_DIE ? RELATION_OTHER_DIE : RELATION_OTHER_SOCKET;
 }
 
 struct pass {

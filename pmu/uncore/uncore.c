@@ -239,7 +239,7 @@ static uint64_t control_of(const struct uncore_slot *s)
 	const bool occupancy = s->event->select & s->box->occupancy_code;
 	const uint64_t edge = occupancy ? s->box->occupancy_edge : SELECT_EDGE, invert = occupancy ? s->box->occupancy_invert : SELECT_INVERT;
 	uint64_t v = s->event->select | (uint64_t)s->event->umask << 8 | (s->edge ? edge : 0) | (uint64_t)s->event->extended << 21 |
-	             (s->invert ? invert : 0) | (uint64_t)threshold << 24 | s->box->enable;
+	             (s->invert ? invert : 0) | (uint64_t)threshold << 24 | s->event->high | s->box->select_bits | s->box->enable;
 	for (unsigned f = 0; f < s->box->filter_count; f++)
 		if (s->used >> f & 1)
 			v |= s->box->filters[f].select;

@@ -2,7 +2,7 @@
  *
  * The tables describe boxes (struct uncore_box); this engine knows no processor. A type of box has instances, and discovery
  * tells which are present. A socket's registers are reached through one of its logical processors, the speaker, and through
- * configuration space on the socket's buses. All writes go through a guarded backend, which restores what was there. */
+ * configuration space on the socket's buses; those of the cores that share an L3 through the first of these. All writes go through a guarded backend, which restores what was there. */
 #ifndef PMU_UNCORE_H
 #define PMU_UNCORE_H
 
@@ -10,6 +10,7 @@
 #include "pmu/core/cpu.h"
 
 #define UNCORE_SOCKETS_MAX   8
+#define UNCORE_COMPLEXES_MAX 16 /* of a socket */
 #define UNCORE_EVENTS_MAX    32
 #define UNCORE_BOXES_MAX     16 /* types of boxes */
 #define UNCORE_INSTANCES_MAX 32 /* of a type in a socket */
@@ -20,6 +21,8 @@ struct uncore {
 	const struct cpu *cpu;
 	unsigned sockets;
 	uint16_t speaker[UNCORE_SOCKETS_MAX];
+	uint16_t complex_speaker[UNCORE_SOCKETS_MAX][UNCORE_COMPLEXES_MAX]; /* of those that share an L3 */
+	uint8_t complexes[UNCORE_SOCKETS_MAX];
 	struct uncore_bus bus[UNCORE_SOCKETS_MAX];    /* of the uncore's functions */
 	struct uncore_bus io_bus[UNCORE_SOCKETS_MAX]; /* of the socket's devices */
 	uint32_t present[UNCORE_SOCKETS_MAX][UNCORE_BOXES_MAX]; /* bit i: instance i of the type */

@@ -14,9 +14,9 @@
 
 /* --- sockets ----------------------------------------------------------------------------------- */
 
-/* The package part of a logical processor's APIC id: what is above the bits that leaf 0xB's core level spans,
+/* The APIC id of a logical processor, and how many of its low bits are within the package: what is above the bits that leaf 0xB's core level spans,
  * or, without that leaf, above those that count leaf 1's logical processors (SDM volume 3A, 8.9). */
-static enum status package_of(const struct access *a, unsigned core, uint32_t *package)
+static enum status id_of(const struct access *a, unsigned core, uint32_t *id, unsigned *package_shift)
 {
 	struct cpuid_regs r;
 	enum status s = a->ops->cpuid(a->self, core, 0, 0, &r);
@@ -35,7 +35,8 @@ static enum status package_of(const struct access *a, unsigned core, uint32_t *p
 			told = true;
 		}
 		if (told) {
-			*package = r.edx >> shift;
+			*id = r.edx;
+			*package_shift = shift;
 			return ST_OK;
 		}
 	}
@@ -45,8 +46,31 @@ static enum status package_of(const struct access *a, unsigned core, uint32_t *p
 	unsigned shift = 0;
 	while (r.edx >> 28 & 1 && 1u << shift < (r.ebx >> 16 & 0xFF))
 		shift++;
-	*package = r.ebx >> 24 >> shift;
+	*id = r.ebx >> 24;
+	*package_shift = shift;
 	return ST_OK;
+}
+
+static enum status package_of(const struct access *a, unsigned core, uint32_t *package)
+{
+	unsigned shift = 0;
+	uint32_t id = 0;
+	const enum status s = id_of(a, core, &id, &shift);
+	*package = id >> shift;
+	return s;
+}
+
+/* Logical processors that share a last-level cache have the same id above as many bits as count them (AMD64 manual volume 3, CPUID 0x8000001D). */
+static enum status complex_of(const struct access *a, const struct cpu *cpu, unsigned core, uint32_t *complex)
+{
+	const struct cpu_cache *last = cpu_cache(cpu, cpu_last_level(cpu));
+	unsigned shift = 0, bits = 0;
+	uint32_t id = 0;
+	const enum status s = id_of(a, core, &id, &shift);
+	while (last && 1u << bits < last->shared_by)
+		bits++;
+	*complex = id >> (last && bits < shift ? bits : shift);
+	return s;
 }
 
 enum status uncore_socket(const struct access *a, const struct uncore *u, unsigned core, unsigned *socket)
@@ -85,6 +109,30 @@ static enum status find_sockets(const struct access *a, struct uncore *u)
 			u->speaker[u->sockets++] = (uint16_t)core;
 	}
 	return u->sockets ? ST_OK : ST_MISSING;
+}
+
+/* The first logical processor of each complex, in their order. */
+static enum status find_complexes(const struct access *a, struct uncore *u)
+{
+	for (unsigned core = 0; core < a->cores; core++) {
+		uint32_t own, other;
+		unsigned socket, i = 0;
+		enum status s = uncore_socket(a, u, core, &socket);
+		if (s == ST_MISSING)
+			continue;
+		if (s == ST_OK)
+			s = complex_of(a, u->cpu, core, &own);
+		for (; s == ST_OK && i < u->complexes[socket]; i++) {
+			s = complex_of(a, u->cpu, u->complex_speaker[socket][i], &other);
+			if (s == ST_OK && other == own)
+				break;
+		}
+		if (s != ST_OK)
+			return s;
+		if (i == u->complexes[socket] && i < UNCORE_COMPLEXES_MAX)
+			u->complex_speaker[socket][u->complexes[socket]++] = (uint16_t)core;
+	}
+	return ST_OK;
 }
 
 /* --- buses ------------------------------------------------------------------------------------- */
@@ -163,6 +211,8 @@ static enum status count_of(const struct access *a, const struct uncore *u, unsi
 {
 	const struct uncore_bus *bus = &u->bus[socket];
 	*n = b->instances;
+	if (b->scope == UNCORE_OF_COMPLEX && u->complexes[socket] < *n)
+		*n = u->complexes[socket];
 	if (b->count_msr) {
 		uint64_t value;
 		const enum status s = a->ops->rdmsr(a->self, u->speaker[socket], b->count_msr, &value);
@@ -186,6 +236,19 @@ static enum status count_of(const struct access *a, const struct uncore *u, unsi
 	return ST_OK;
 }
 
+/* Bit i: instance i is there, as far as CPUID tells; none if it tells another number of counters than the table. */
+static uint32_t told_boxes(const struct access *a, const struct uncore *u, unsigned socket, const struct uncore_box *b)
+{
+	struct cpuid_regs r;
+	if (!b->present_leaf)
+		return UINT32_MAX;
+	const uint32_t base = b->present_leaf & 0x80000000u;
+	if (a->ops->cpuid(a->self, u->speaker[socket], base, 0, &r) != ST_OK || r.eax < b->present_leaf ||
+	    a->ops->cpuid(a->self, u->speaker[socket], b->present_leaf, 0, &r) != ST_OK)
+		return 0;
+	return (r.ebx >> b->present_counters & 0x3F) == bit_count(r.ecx) * b->counters ? r.ecx : 0;
+}
+
 static uint32_t find_boxes(const struct access *a, const struct uncore *u, unsigned socket, const struct uncore_box *b)
 {
 	const struct uncore_bus *bus = b->io_bus ? &u->io_bus[socket] : &u->bus[socket];
@@ -193,7 +256,10 @@ static uint32_t find_boxes(const struct access *a, const struct uncore *u, unsig
 	unsigned n;
 	if (count_of(a, u, socket, b, &n) != ST_OK)
 		return 0;
+	const uint32_t told = told_boxes(a, u, socket, b);
 	for (unsigned i = 0; i < n && i < UNCORE_INSTANCES_MAX; i++) {
+		if (!(told >> i & 1))
+			continue;
 		const struct uncore_at at = { b, (uint16_t)socket, (uint16_t)i, UNCORE_OWN };
 		uint64_t value;
 		bool answers;
@@ -223,6 +289,9 @@ enum status uncore_find(const struct access *a, const struct cpu *cpu, struct un
 	if (p->box_count > UNCORE_BOXES_MAX)
 		return ST_RANGE;
 	enum status s = find_sockets(a, u);
+	if (s != ST_OK)
+		return s;
+	s = find_complexes(a, u);
 	if (s != ST_OK)
 		return s;
 	find_buses(a, u);

@@ -46,7 +46,7 @@ static enum status suffix(struct uncore_slot *s, const char *at, size_t n)
 	}
 	if (given && is(at, key, "thresh")) {
 		/* selectable tells how many bits of 31:24 the box has */
-		if (!value || (value << 24 & ~s->box->selectable))
+		if (!value || (value << 24 & ~s->box->selectable) || s->box->select_bits || s->event->high)
 			return ST_RANGE;
 		s->threshold = (uint8_t)value;
 		return ST_OK;

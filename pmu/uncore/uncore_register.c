@@ -13,11 +13,16 @@ static enum status place(const struct uncore *u, struct uncore_at at, uint32_t r
 	return ST_OK;
 }
 
+static unsigned speaker(const struct uncore *u, struct uncore_at at)
+{
+	return at.box->scope == UNCORE_OF_COMPLEX ? u->complex_speaker[at.socket][at.instance] : u->speaker[at.socket];
+}
+
 enum status uncore_reg_write(const struct access *a, const struct uncore *u, struct uncore_at at, uint32_t reg, uint64_t value)
 {
 	struct pci_address pci;
 	if (at.box->space == UNCORE_MSR)
-		return a->ops->wrmsr(a->self, u->speaker[at.socket], reg + at.instance * at.box->stride, value);
+		return a->ops->wrmsr(a->self, speaker(u, at), reg + at.instance * at.box->stride, value);
 	const enum status s = place(u, at, reg, &pci);
 	return s == ST_OK ? a->ops->pci_write32(a->self, pci, (uint32_t)value) : s;
 }
@@ -27,7 +32,7 @@ enum status uncore_reg_read(const struct access *a, const struct uncore *u, stru
 	struct pci_address pci;
 	uint32_t word = 0;
 	if (at.box->space == UNCORE_MSR)
-		return a->ops->rdmsr(a->self, u->speaker[at.socket], reg + at.instance * at.box->stride, value);
+		return a->ops->rdmsr(a->self, speaker(u, at), reg + at.instance * at.box->stride, value);
 	enum status s = place(u, at, reg, &pci);
 	if (s == ST_OK)
 		s = a->ops->pci_read32(a->self, pci, &word);

@@ -102,7 +102,7 @@ static void print_boxes(struct listing *l)
 		for (unsigned i = 0; i < b->event_count; i++) {
 			const struct uncore_event *e = &b->events[i];
 
-			print_event(e->name, e->select | (uint32_t)e->umask << 8 | (uint32_t)e->extended << 21 | (uint32_t)e->cmask << 24, e->extra_msr,
+			print_event(e->name, e->high | e->select | (uint32_t)e->umask << 8 | (uint32_t)e->extended << 21 | (uint32_t)e->cmask << 24, e->extra_msr,
 			            e->extra_value, e->fixed, e->counter_mask, "-", modelled(l, e->name, b, e->filters), e->what);
 			print_needed(b, e);
 		}

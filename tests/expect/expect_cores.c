@@ -1,7 +1,7 @@
 /* tests/expect/expect_cores.c: what rows of bench/catalogue/cores.def should find, from the text of a machine file.
  *
  * L is the L3's lookup, or that of the last cache where there is no L3; what answers beyond adds to it (FORMAT.md,
- * sections l3, link and dram). Core cycles; uncore cycles and ps are rounded up to them. */
+ * sections l3, complex, link and dram). Core cycles; uncore cycles and ps are rounded up to them. */
 #include "tests/expect/expect_cores.h"
 
 #include <string.h>
@@ -132,7 +132,10 @@ static void flushed_open(struct machine_text *t, uint64_t *less, uint64_t *more)
 enum status expect_cores(const char *machine, const char *format, const char *row, struct expectation *out)
 {
 	struct machine_text t = { machine, format, false };
-	uint64_t clusters = machine_field(&t, "topology", "cores") / (machine_field(&t, "l2", "cores") ? machine_field(&t, "l2", "cores") : 1);
+	uint64_t complexes = machine_field(&t, "topology", "complexes") ? machine_field(&t, "topology", "complexes") : 1;
+	uint64_t dies = machine_field(&t, "control", "amd_topology") && machine_field(&t, "topology", "dies") ? machine_field(&t, "topology", "dies") : 1; /* as CPUID tells */
+	uint64_t clusters = machine_field(&t, "topology", "cores") / complexes / (machine_field(&t, "l2", "cores") ? machine_field(&t, "l2", "cores") : 1);
+	uint64_t near_clean = beyond(&t, machine_field(&t, "complex", "clean_ps")), near_written = beyond(&t, machine_field(&t, "complex", "modified_ps"));
 	bool l3 = machine_field(&t, "l3", "bytes"), two = clusters > 1, three = clusters > 2, sockets = machine_field(&t, "topology", "sockets") > 1;
 	bool threads = machine_field(&t, "topology", "threads") > 1;
 	uint64_t l1 = machine_field(&t, "l1d", "cycles"), far_least, far_most, near_least, near_most, less, more, opened, opened_most;
@@ -155,6 +158,8 @@ enum status expect_cores(const char *machine, const char *format, const char *ro
 		{ "load.l3_shared", l3 && stay && three, shared, shared, true },
 		{ "load.l3_clean_other_core", l3 && stay && two, clean(&t), clean(&t), true },
 		{ "load.l3_modified_other_core", l3 && stay && two, modified(&t), modified(&t), true },
+		{ "load.other_complex_clean", stay && complexes > 1, near_clean, near_clean, true },
+		{ "load.other_complex_modified", stay && complexes > 1, near_written, near_written, true },
 		{ "load.remote_l3_clean", l3 && stay && sockets, remote, remote, true },
 		{ "load.remote_l3_modified", l3 && stay && sockets, written, closed, true },
 		{ "load.dram_remote", sockets, far_least, far_most, true },
@@ -165,6 +170,10 @@ enum status expect_cores(const char *machine, const char *format, const char *ro
 		{ "core_to_core.modified_same_l2", machine_field(&t, "l2", "cores") > 1, machine_field(&t, "l2", "cycles"), machine_field(&t, "l2", "cycles"), false },
 		{ "core_to_core.clean_same_socket", two, clean(&t), clean(&t), false },
 		{ "core_to_core.modified_same_socket", two, modified(&t), modified(&t), false },
+		{ "core_to_core.clean_other_complex", complexes > dies, near_clean, near_clean, false },
+		{ "core_to_core.modified_other_complex", complexes > dies, near_written, near_written, false },
+		{ "core_to_core.clean_other_die", dies > 1, near_clean, near_clean, false },
+		{ "core_to_core.modified_other_die", dies > 1, near_written, near_written, false },
 		{ "core_to_core.clean_other_socket", sockets, remote, remote, false },
 		{ "core_to_core.modified_other_socket", sockets, written, closed, false },
 	};

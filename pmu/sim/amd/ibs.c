@@ -125,6 +125,7 @@ static uint64_t data_source(const struct machine *m, enum mem_source source)
 {
 	static const struct { uint8_t old, wide; bool remote; } codes[SRC_NONE + 1] = {
 		[SRC_L3_UNSHARED] = { 2, 1, false }, [SRC_L3_OTHER_CLEAN] = { 2, 1, false }, [SRC_L3_OTHER_MODIFIED] = { 2, 1, false },
+		[SRC_NEAR_CLEAN] = { 2, 2, false }, [SRC_NEAR_MODIFIED] = { 2, 2, false },
 		[SRC_REMOTE_CLEAN] = { 4, 5, true }, [SRC_REMOTE_MODIFIED] = { 4, 5, true },
 		[SRC_LOCAL_DRAM] = { 3, 3, false }, [SRC_REMOTE_DRAM] = { 3, 3, true }, [SRC_UNCACHED] = { 7, 7, false },
 	};

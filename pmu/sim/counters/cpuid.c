@@ -24,7 +24,7 @@
 #define ISA_SSSE3      (1u << 9)
 #define ISA_POPCNT     (1u << 10)
 
-#define AMD_HIGHEST_LEAF 0x80000022u
+#define AMD_HIGHEST_LEAF 0x80000026u
 #define MISC_LIMIT_CPUID (1ull << 22)
 
 static bool is_amd(const struct machine *m)
@@ -48,20 +48,26 @@ static unsigned bits_for(uint64_t n)
 	return b;
 }
 
+/* Bits of an APIC id that tell cores of a complex; those that tell complexes of a die, and dies. */
+static unsigned complex_bits(const struct machine *m) { return bits_for(m->topology_cores / m->topology_complexes); }
+static unsigned die_bits(const struct machine *m) { return bits_for(m->topology_complexes / m->topology_dies); }
+static unsigned cores_bits(const struct machine *m) { return complex_bits(m) + die_bits(m) + bits_for(m->topology_dies); }
+
 static unsigned apic_id(const struct counters *p)
 {
 	const struct machine *m = p->m;
-	unsigned threads = (unsigned)m->topology_threads, cores = (unsigned)m->topology_cores;
+	unsigned threads = (unsigned)m->topology_threads, cores = (unsigned)m->topology_cores, in_complex = (unsigned)(cores / m->topology_complexes);
 	unsigned thread = p->thread % threads, core = p->thread / threads % cores, socket = p->thread / threads / cores;
-	unsigned thread_bits = bits_for(threads), core_bits = bits_for(cores);
-	return thread | core << thread_bits | socket << (thread_bits + core_bits);
+	unsigned thread_bits = bits_for(threads), complex = core / in_complex, in_die = (unsigned)(m->topology_complexes / m->topology_dies);
+	unsigned place = core % in_complex | complex % in_die << complex_bits(m) | complex / in_die << (complex_bits(m) + die_bits(m));
+	return thread | place << thread_bits | socket << (thread_bits + cores_bits(m));
 }
 
 static void leaf1(const struct counters *p, uint32_t out[4])
 {
 	const struct machine *m = p->m;
 	uint32_t isa = (uint32_t)m->cpuid_isa, family = (uint32_t)m->cpuid_family, model = (uint32_t)m->cpuid_model;
-	uint32_t logical = 1u << (bits_for(m->topology_threads) + bits_for(m->topology_cores));
+	uint32_t logical = 1u << (bits_for(m->topology_threads) + cores_bits(m));
 	out[0] = (uint32_t)m->cpuid_stepping | (model & 0xF) << 4 | (family < 0xF ? family : 0xF) << 8 |
 		(model >> 4) << 16 | (family > 0xF ? family - 0xF : 0) << 20;
 	out[1] = 8u << 8 | (logical & 0xFF) << 16 | (uint32_t)(apic_id(p) & 0xFF) << 24; /* CLFLUSH: 64 bytes */
@@ -90,12 +96,12 @@ struct cache_leaf { uint64_t bytes, ways, sharing; unsigned type, level; bool in
 static void leaf4(const struct counters *p, uint32_t subleaf, uint32_t out[4])
 {
 	const struct machine *m = p->m;
-	unsigned thread_bits = bits_for(m->topology_threads), core_bits = bits_for(m->topology_cores);
+	unsigned thread_bits = bits_for(m->topology_threads), core_bits = cores_bits(m);
 	const struct cache_leaf all[4] = {
 		{ m->l1d_bytes, m->l1d_ways, m->topology_threads, 1, 1, false, false },
 		{ m->l1i_bytes, m->l1i_ways, m->topology_threads, 2, 1, false, false },
 		{ m->l2_bytes, m->l2_ways, m->topology_threads * m->l2_cores, 3, 2, false, false },
-		{ m->l3_bytes, m->l3_ways, 1ull << (thread_bits + core_bits), 3, 3, m->l3_inclusive != 0, m->l3_slices > 1 },
+		{ m->l3_bytes, m->l3_ways, 1ull << (thread_bits + complex_bits(m)), 3, 3, m->l3_inclusive != 0, m->l3_slices > 1 },
 	};
 	unsigned at = 0;
 	for (unsigned i = 0; i < 4; i++) {
@@ -129,7 +135,7 @@ static void leaf10(const struct machine *m, uint32_t out[4])
 static void leaf11(const struct counters *p, uint32_t subleaf, uint32_t out[4])
 {
 	const struct machine *m = p->m;
-	unsigned thread_bits = bits_for(m->topology_threads), core_bits = bits_for(m->topology_cores);
+	unsigned thread_bits = bits_for(m->topology_threads), core_bits = cores_bits(m);
 	out[2] = subleaf & 0xFF;
 	out[3] = apic_id(p);
 	if (subleaf == 0) {
@@ -218,9 +224,29 @@ static uint32_t bytes_of(uint64_t ways, uint64_t n)
 }
 
 /* A TLB of 0x80000006 and 0x80000019: data in the upper half, code in the lower. */
+/* The second level is told in multiples of 32 where its twelve bits do not hold it. */
+static uint64_t second_level_unit(const struct machine *m) { return m->stlb_entries > 0xFFF ? 32 : 1; }
+
 static uint32_t coded_tlb(uint64_t ways, uint64_t entries)
 {
 	return ways_code(ways, entries) << 12 | most(entries, 0xFFF);
+}
+
+/* Extended CPU topology: core, complex, die, socket. */
+static void leaf_topology_amd(const struct counters *p, uint32_t subleaf, uint32_t out[4])
+{
+	const struct machine *m = p->m;
+	const unsigned core = bits_for(m->topology_threads), complex = core + complex_bits(m), die = complex + die_bits(m);
+	const uint64_t cores = m->topology_threads * m->topology_cores;
+	const struct { unsigned shift; uint64_t logical; } level[] = {
+		{ core, m->topology_threads }, { complex, cores / m->topology_complexes }, { die, cores / m->topology_dies }, { core + cores_bits(m), cores } };
+	out[2] = subleaf & 0xFF;
+	out[3] = apic_id(p);
+	if (subleaf >= COUNT_OF(level))
+		return;
+	out[0] = level[subleaf].shift;
+	out[1] = (uint32_t)level[subleaf].logical;
+	out[2] |= (subleaf + 1) << 8;
 }
 
 static void extended_amd(const struct counters *p, uint32_t leaf, uint32_t subleaf, uint32_t out[4])
@@ -228,12 +254,13 @@ static void extended_amd(const struct counters *p, uint32_t leaf, uint32_t suble
 	const struct machine *m = p->m;
 	switch (leaf) {
 	case 0x80000000:
-		out[0] = AMD_HIGHEST_LEAF;
+		out[0] = m->control_amd_topology ? AMD_HIGHEST_LEAF : 0x80000022u;
 		break;
 	case 0x80000001:
 		out[2] |= 1u << 22; /* topology extensions: 0x8000001D and 0x8000001E */
 		out[2] |= m->pmu_amd ? 1u << 23 : 0; /* PerfCtrExtCore */
 		out[2] |= sim_ibs_capabilities(m) ? 1u << 10 : 0; /* IBS */
+		out[2] |= str_equal(m->pmu_uncore, "fabric") ? 1u << 24 | 1u << 28 : 0; /* PerfCtrExtDF, PerfCtrExtLLC */
 		break;
 	case 0x80000007:
 		out[3] |= m->control_turbo_ratio ? 1u << 9 : 0; /* core performance boost */
@@ -245,17 +272,17 @@ static void extended_amd(const struct counters *p, uint32_t leaf, uint32_t suble
 		out[3] = most(m->l1i_bytes >> 10, 255) << 24 | most(m->l1i_ways, 254) << 16 | 1u << 8 | 64;
 		break;
 	case 0x80000006:
-		out[0] = m->stlb_large ? coded_tlb(m->stlb_ways, m->stlb_entries) << 16 : 0;
-		out[1] = coded_tlb(m->stlb_ways, m->stlb_entries) << 16;
+		out[0] = m->stlb_large ? coded_tlb(m->stlb_ways, m->stlb_entries / second_level_unit(m)) << 16 : 0;
+		out[1] = coded_tlb(m->stlb_ways, m->stlb_entries / second_level_unit(m)) << 16;
 		out[2] = most(m->l2_bytes >> 10, 0xFFFF) << 16 | ways_code(m->l2_ways, m->l2_bytes / 64) << 12 | 1u << 8 | 64;
-		out[3] = most(m->l3_bytes >> 19, 0x3FFF) << 18 | ways_code(m->l3_ways, m->l3_bytes / 64) << 12 | 1u << 8 | 64;
+		out[3] = most(m->l3_bytes * m->topology_complexes >> 19, 0x3FFF) << 18 | ways_code(m->l3_ways, m->l3_bytes / 64) << 12 | 1u << 8 | 64;
 		break;
 	case 0x80000008:
-		out[2] = bits_for(m->topology_threads * m->topology_cores) << 12 | (uint32_t)(m->topology_threads * m->topology_cores - 1);
+		out[2] = (bits_for(m->topology_threads) + cores_bits(m)) << 12 | (uint32_t)(m->topology_threads * m->topology_cores - 1);
 		break;
 	case 0x80000019:
 		out[0] = coded_tlb(m->dtlb_huge_entries, m->dtlb_huge_entries) << 16;
-		out[1] = coded_tlb(m->stlb_huge_entries, m->stlb_huge_entries) << 16;
+		out[1] = coded_tlb(m->stlb_huge_entries, m->stlb_huge_entries / second_level_unit(m)) << 16;
 		break;
 	case 0x8000001B:
 		out[0] = sim_ibs_capabilities(m);
@@ -266,16 +293,26 @@ static void extended_amd(const struct counters *p, uint32_t leaf, uint32_t suble
 		out[3] &= 3;
 		break;
 	case 0x80000021:
-		out[0] = 1u << 2 | (uint32_t)m->control_prefetch_amd << 13; /* LFENCE serialises dispatch; PrefetchControl */
+		/* LFENCE serialises dispatch; PrefetchControl; L2TlbSizeX32 */
+		out[0] = 1u << 2 | (uint32_t)m->control_prefetch_amd << 13 | (uint32_t)(second_level_unit(m) > 1) << 14;
 		break;
 	case 0x80000022:
 		out[0] = m->pmu_amd && m->pmu_version >= 2; /* PerfMonV2 */
 		out[1] = out[0] ? (uint32_t)m->pmu_general & 0xF : 0;
+		if (out[0] && str_equal(m->pmu_uncore, "fabric")) { /* four of the fabric, four of each memory controller; which of these there are */
+			out[1] |= 4u << 10 | most(4 * m->dram_channels, 63) << 16;
+			out[2] = (1u << m->dram_channels) - 1;
+		}
 		break;
 	case 0x8000001E:
 		out[0] = apic_id(p);
-		out[1] = apic_id(p) / (1u << bits_for(m->topology_threads)) % (1u << bits_for(m->topology_cores)) |
+		out[1] = apic_id(p) / (1u << bits_for(m->topology_threads)) % (1u << cores_bits(m)) |
 			(uint32_t)(m->topology_threads - 1) << 8;
+		out[2] = p->thread / (uint32_t)(m->topology_threads * m->topology_cores) & 0xFF; /* NodeId; one node a socket */
+		break;
+	case 0x80000026:
+		if (m->control_amd_topology)
+			leaf_topology_amd(p, subleaf, out);
 		break;
 	}
 }

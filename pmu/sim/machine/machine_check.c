@@ -30,6 +30,14 @@ static enum status check_cores(struct machine_reading *r)
 		return machine_wrong(r, &m->topology_cores, "sockets * cores * threads is at most " MACHINE_THREADS_MAX_TEXT);
 	if (m->topology_cores % m->l2_cores)
 		return machine_wrong(r, &m->l2_cores, "topology.cores is a multiple of the cores that share an L2");
+	if (m->topology_cores % (m->topology_complexes * m->l2_cores))
+		return machine_wrong(r, &m->topology_complexes, "topology.cores is a multiple of complexes * l2.cores");
+	if (m->topology_complexes % m->topology_dies)
+		return machine_wrong(r, &m->topology_dies, "topology.complexes is a multiple of the dies");
+	if (m->topology_complexes > 1 && (!m->l3_bytes || m->l3_inclusive))
+		return machine_wrong(r, &m->topology_complexes, "more than one needs an L3 that is not inclusive");
+	if (m->topology_complexes > 1 && (str_equal(m->pmu_uncore, "boxes") || str_equal(m->pmu_uncore, "socket")))
+		return machine_wrong(r, &m->topology_complexes, "1 with the uncore counters of sockets and boxes");
 	if (m->core_rs > m->core_rob)
 		return machine_wrong(r, &m->core_rs, "at most core.rob");
 	if (m->core_load_buffers > m->core_rob)
@@ -157,7 +165,9 @@ static enum status check_pmu(struct machine_reading *r)
 	if (m->pmu_netburst && m->pmu_version)
 		return machine_wrong(r, &m->pmu_version, "0 with pmu.netburst");
 	if (!uncore_known(m->pmu_uncore))
-		return machine_wrong(r, (const uint64_t *)(const void *)m->pmu_uncore, "none, socket or boxes");
+		return machine_wrong(r, (const uint64_t *)(const void *)m->pmu_uncore, "none, socket, boxes or fabric");
+	if (str_equal(m->pmu_uncore, "fabric") && (!m->pmu_amd || !m->l3_bytes || m->topology_sockets * m->topology_complexes > 16))
+		return machine_wrong(r, (const uint64_t *)(const void *)m->pmu_uncore, "fabric needs an AMD PMU, an L3, and at most 16 complexes in all");
 	if (str_equal(m->pmu_uncore, "boxes")) {
 		if (m->topology_sockets > 8 || m->uncore_bus + (m->topology_sockets - 1) * m->uncore_bus_step > 255)
 			return machine_wrong(r, &m->uncore_bus, "the last socket's bus is at most 255, the sockets at most 8");

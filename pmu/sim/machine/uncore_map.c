@@ -134,12 +134,12 @@ static enum status read_row(struct reading *r, struct map_cell line, struct unco
 	if (!box)
 		return wrong(r, "box", c[0], "a box of the list in tables/machines/FORMAT.md");
 	e->box = (uint8_t)box->value;
-	if (parse_u64(c[1].at, c[1].length, &v) != ST_OK || v > 0x1FF)
-		return wrong(r, "code", c[1], "a number from 0 to 0x1FF");
+	if (parse_u64(c[1].at, c[1].length, &v) != ST_OK || v > 0x3FFF)
+		return wrong(r, "code", c[1], "a number from 0 to 0x3FFF");
 	e->code = (uint16_t)v;
 	if (!map_same(c[2].at, c[2].length, "any", false)) {
-		if (parse_u64(c[2].at, c[2].length, &v) != ST_OK || v > 0xFF)
-			return wrong(r, "umask", c[2], "a number from 0 to 0xFF, or any");
+		if (parse_u64(c[2].at, c[2].length, &v) != ST_OK || v > 0xFFF)
+			return wrong(r, "umask", c[2], "a number from 0 to 0xFFF, or any");
 		e->umask = (int16_t)v;
 	}
 	if (parse_u64(c[3].at, c[3].length, &v) != ST_OK || v > 0xFF || !v)
@@ -235,7 +235,7 @@ static bool combines(const struct uncore_row *e)
 	       (e->how == UNCORE_CYCLES && e->box != UNCORE_BOX_SOCKET);
 }
 
-unsigned uncore_map_find(const struct uncore_map *map, enum uncore_box box, unsigned code, uint8_t umask, const struct uncore_row *rows[8])
+unsigned uncore_map_find(const struct uncore_map *map, enum uncore_box box, unsigned code, uint16_t umask, const struct uncore_row *rows[8])
 {
 	unsigned n = 0;
 	rows[0] = row_of(map, box, code, umask);

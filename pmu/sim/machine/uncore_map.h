@@ -9,7 +9,7 @@
 #include "pmu/sim/signals/uncore_signal.h"
 
 /* The boxes of a map. SOCKET: the one PMU of a socket without boxes. */
-#define UNCORE_BOXES(X) X(UBOX) X(CBO) X(SBO) X(PCU) X(HA) X(IMC) X(IRP) X(QPI) X(R2) X(R3) X(SOCKET)
+#define UNCORE_BOXES(X) X(UBOX) X(CBO) X(SBO) X(PCU) X(HA) X(IMC) X(IRP) X(QPI) X(R2) X(R3) X(SOCKET) X(L3) X(DF) X(UMC)
 enum uncore_box {
 #define X(name) UNCORE_BOX_##name,
 	UNCORE_BOXES(X)
@@ -72,7 +72,7 @@ MUST_CHECK enum status uncore_map_place(struct machine *m, void *at);
 
 /* What a code counts: a row with exactly this umask or for any, or one row for each of its bits (up to 8 rows). 0 rows:
  * unknown code. */
-unsigned uncore_map_find(const struct uncore_map *map, enum uncore_box box, unsigned code, uint8_t umask, const struct uncore_row *rows[8]);
+unsigned uncore_map_find(const struct uncore_map *map, enum uncore_box box, unsigned code, uint16_t umask, const struct uncore_row *rows[8]);
 /* Any row of a code; NULL: unknown code. */
 const struct uncore_row *uncore_map_code(const struct uncore_map *map, enum uncore_box box, unsigned code);
 

@@ -15,6 +15,10 @@
  * else another socket's line in E or F, else the home's DRAM. The modified line is written to its home in either case; its
  * old owner keeps it shared.
  *
+ * With several complexes in a socket each of them is what is called a socket here: it has an L3, and the memory of the
+ * socket is the node of all. What one sends to another takes complex.clean_ps or complex.modified_ps, and data from beyond
+ * its L3 comes into it at complex.bytes_per_second.
+ *
  * A read for ownership invalidates every other copy; a modified one moves without a write.
  *
  * Not modelled: races between requests to one line (requests are atomic in the order in which they are made), capacity of
@@ -108,7 +112,7 @@ static void tell_peer(struct memory *s, unsigned socket, uint32_t line, enum lin
 	static const enum uncore_signal to_home[5] = {
 		UNC_COUNT, UNC_COUNT, UNC_HOME_REMOTE_FORWARD_S, UNC_HOME_REMOTE_FORWARD_I, UNC_HOME_REMOTE_WRITE_BACK
 	};
-	const unsigned slice = socket_slice(&s->socket[socket], line), home = home_of(line);
+	const unsigned slice = socket_slice(&s->socket[socket], line), home = home_socket(s, line);
 	const unsigned answer = was == LINE_I ? 0 : was == LINE_S ? (own ? 0 : 1) : own ? 3 : was == LINE_M ? 4 : 2;
 	uncore_pulse(s, socket, 0, sig[home != socket][answer], t);
 	if (home != socket && to_home[answer] != UNC_COUNT)
@@ -122,7 +126,7 @@ static void tell_peer(struct memory *s, unsigned socket, uint32_t line, enum lin
 
 struct snooped snoop_all(struct memory *s, unsigned asker, uint32_t line, bool own, uint64_t t)
 {
-	struct snooped r = { .sender = s->sockets };
+	struct snooped r = { .sender = s->sockets, .near = s->complexes > 1 };
 	for (unsigned i = 0; i < s->sockets; i++) {
 		struct socket *k = &s->socket[i];
 		if (i == asker || !can_answer(s, k))
@@ -139,6 +143,7 @@ struct snooped snoop_all(struct memory *s, unsigned asker, uint32_t line, bool o
 				was = had == LINE_M ? LINE_M : was;
 			}
 			r.any = true;
+			r.near &= asker < s->sockets && node_of(s, i) == node_of(s, asker);
 			if (was == LINE_M)
 				r.modified = true;
 			if (was >= LINE_F)
@@ -173,9 +178,9 @@ struct fill hit_own(struct memory *s, struct cluster *c, struct place p, uint32_
 	f.ready = t + (had == LINE_M ? s->lat.modified : others ? s->lat.clean : s->lat.l3);
 	if (state == LINE_S || state == LINE_F) {
 		const struct snooped r = snoop_sockets(s, c->socket, line, true, t);
-		f.ready = later(f.ready, t + s->lat.invalidate);
+		f.ready = later(f.ready, t + (r.near ? s->lat.near_invalidate : s->lat.invalidate));
 		if (r.any && f.source == SRC_L3_UNSHARED)
-			f.source = SRC_REMOTE_CLEAN;
+			f.source = r.near ? SRC_NEAR_CLEAN : SRC_REMOTE_CLEAN;
 	}
 	if (p.l3 != CACHE_NONE)
 		f.ready = later(f.ready, cache_ready(&k->l3, p.l3));
@@ -227,10 +232,18 @@ void tell_forward(struct memory *s, unsigned sender, unsigned asker, uint32_t li
 		uncore_traffic_forward(s, sender, asker, line, modified, own, asked, sent);
 }
 
+void tell_fill(struct memory *s, unsigned socket, uint32_t line, enum mem_source source, uint64_t asked, uint64_t ready)
+{
+	const unsigned slice = socket_slice(&s->socket[socket], line);
+	const unsigned from = source == SRC_LOCAL_DRAM ? 0 : source == SRC_REMOTE_DRAM ? 1 : source == SRC_NEAR_CLEAN || source == SRC_NEAR_MODIFIED ? 2 : 3;
+	uncore_pulse(s, socket, slice, (enum uncore_signal)((unsigned)UNC_FILL_LOCAL_DRAM + from), asked);
+	uncore_level(s, socket, slice, (enum uncore_signal)((unsigned)UNC_FILL_LOCAL_DRAM_TIME + from), asked, 0, 0, ready - asked);
+}
+
 void tell_home(struct memory *s, unsigned asker, uint32_t line, bool own, bool shared, uint64_t asked, uint64_t ready)
 {
-	const unsigned home = home_of(line);
-	uncore_level(s, home, dram_channel(s, line), home == asker ? UNC_HOME_OCCUPANCY_LOCAL : UNC_HOME_OCCUPANCY_REMOTE, asked, 0, 0, ready - asked);
+	const unsigned home = home_socket(s, line);
+	uncore_level(s, home, dram_channel(s, line), home_of(line) == node_of(s, asker) ? UNC_HOME_OCCUPANCY_LOCAL : UNC_HOME_OCCUPANCY_REMOTE, asked, 0, 0, ready - asked);
 	if (s->sink.traffic)
 		uncore_traffic_home_answers(s, asker, line, own, shared, asked, ready);
 }
@@ -239,7 +252,7 @@ uint64_t uncore_lasts(const struct memory *s, const struct cluster *k, uint32_t 
 {
 	if (place_is(socket_find(&s->socket[k->socket], line)))
 		return s->lat.l3;
-	return s->lat.dram[home_of(line) != k->socket];
+	return s->lat.dram[home_of(line) != k->node];
 }
 
 static __attribute__((noinline)) void read_wholly(struct memory *s, struct cluster *c, const struct ask *q, uint64_t t, struct fill *f)

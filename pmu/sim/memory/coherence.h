@@ -17,6 +17,8 @@ void tell_read(struct memory *s, unsigned socket, const struct ask *q, enum line
 /* Emits that another socket sends the line; that a home has answered a read. */
 void tell_forward(struct memory *s, unsigned sender, unsigned asker, uint32_t line, bool modified, bool own, uint64_t asked, uint64_t sent);
 void tell_home(struct memory *s, unsigned asker, uint32_t line, bool own, bool shared, uint64_t asked, uint64_t ready);
+/* Emits that a line comes from beyond the L3. */
+void tell_fill(struct memory *s, unsigned socket, uint32_t line, enum mem_source source, uint64_t asked, uint64_t ready);
 /* As `put`, for a line that nobody holds. */
 uint32_t socket_put(struct memory *s, unsigned socket, uint32_t first, uint32_t line, uint64_t ready, enum line_state state, uint64_t t);
 /* A request for ownership of a line that is in the socket. */
@@ -108,8 +110,9 @@ static inline __attribute__((always_inline)) void hit_read(struct memory *s, str
 
 /* ---- nobody in the socket has it ------------------------------------------------------------ */
 
-/* The snoop of all other sockets: what they held, and who sends the data (s->sockets: nobody). */
-struct snooped { bool any, modified; unsigned sender; };
+/* The snoop of all other sockets: what they held, and who sends the data (s->sockets: nobody). near: all who had the line are
+ * of the asker's node. */
+struct snooped { bool any, modified, near; unsigned sender; };
 /* Otherwise it does not hold the line. */
 static inline bool can_answer(const struct memory *s, const struct socket *k)
 {
@@ -128,22 +131,30 @@ static inline struct snooped snoop_sockets(struct memory *s, unsigned asker, uin
 static inline __attribute__((always_inline)) void miss_after(struct memory *s, struct cluster *c, struct place p, uint8_t *block,
 	uint64_t t, const struct snooped r, struct fill *f, const uint32_t line, const bool own, const unsigned plain)
 {
-	const unsigned home = home_of(line);
-	const uint64_t asked = t + s->lat.l3; /* the L3 has missed */
+	const bool local = home_of(line) == (plain ? c->socket : c->node);
+	uint64_t asked = t + s->lat.l3; /* the L3 has missed */
+	if (!plain && s->complexes > 1) {
+		const uint64_t in = lane_take(&c->here->into, asked);
+		t += in - asked;
+		asked = in;
+	}
 	if (r.sender < s->sockets && !(r.modified && s->m->link_modified_as_dram && !own)) {
-		const uint64_t sent = lane_take(&s->links[r.sender * s->sockets + c->socket], asked);
+		const bool near = !plain && node_of(s, r.sender) == c->node;
+		const uint64_t sent = lane_take(lane_between(s, r.sender, c->socket), asked);
 		if (!plain)
 			tell_forward(s, r.sender, c->socket, line, r.modified, own, asked, sent);
-		f->source = r.modified ? SRC_REMOTE_MODIFIED : SRC_REMOTE_CLEAN;
-		f->ready = t + (r.modified ? s->lat.remote_modified : s->lat.remote_clean) + (sent - asked);
+		f->source = near ? (r.modified ? SRC_NEAR_MODIFIED : SRC_NEAR_CLEAN) : r.modified ? SRC_REMOTE_MODIFIED : SRC_REMOTE_CLEAN;
+		f->ready = t + (near ? (r.modified ? s->lat.near_modified : s->lat.near_clean) : r.modified ? s->lat.remote_modified : s->lat.remote_clean) + (sent - asked);
 	} else {
-		const uint64_t unloaded = r.modified ? s->lat.remote_modified : s->lat.dram[home != c->socket];
+		const uint64_t unloaded = r.modified ? s->lat.remote_modified : s->lat.dram[!local];
 		const int64_t delay = dram_read(s, c->here, c->socket, line, asked, plain);
-		f->source = home == c->socket ? SRC_LOCAL_DRAM : SRC_REMOTE_DRAM;
+		f->source = local ? SRC_LOCAL_DRAM : SRC_REMOTE_DRAM;
 		f->ready = (uint64_t)((int64_t)(t + unloaded) + delay);
 		if (!plain && s->sink.hear)
 			tell_home(s, c->socket, line, own, r.any, asked, f->ready);
 	}
+	if (!plain && s->sink.hear)
+		tell_fill(s, c->socket, line, f->source, asked, f->ready);
 	if (r.modified && !own) /* after the answer, which it must not delay */
 		(void)dram_write(s, r.sender, line, f->ready, 1, true);
 	const enum line_state state = r.any && !own ? LINE_F : LINE_E;

@@ -39,7 +39,7 @@ unsigned dram_channel(const struct memory *s, uint32_t line)
 	return (line & (NODE_LINES - 1)) % (unsigned)s->m->dram_channels;
 }
 
-uint64_t dram_sent(struct memory *s, unsigned from, unsigned to, uint64_t t) { return lane_take(&s->links[from * s->sockets + to], t); }
+uint64_t dram_sent(struct memory *s, unsigned from, unsigned to, uint64_t t) { return lane_take(lane_between(s, from, to), t); }
 
 /* Emits that a line moves to or from a bank of its channel, whose number is the opcode. */
 static void tell_move(struct memory *s, unsigned home, unsigned unit, uint32_t at, enum uncore_signal sig, uint64_t t)
@@ -74,8 +74,8 @@ int64_t dram_change_row(struct memory *s, unsigned home, unsigned unit, uint32_t
 
 void dram_tell_read(struct memory *s, unsigned from, uint32_t line, uint64_t t, uint64_t sent, uint64_t start)
 {
-	const unsigned home = home_of(line);
-	const bool local = home == from;
+	const unsigned home = home_socket(s, line);
+	const bool local = home_of(line) == node_of(s, from);
 	uint32_t at, unit;
 	const uint64_t moving = dram_channel_of(s, line, &at, &unit)->lane.period >> 16;
 	if (s->sink.traffic) {
@@ -95,13 +95,13 @@ void dram_tell_read(struct memory *s, unsigned from, uint32_t line, uint64_t t, 
 static uint64_t write_line(struct memory *s, unsigned from, uint32_t line, uint64_t t, unsigned transfers, bool full,
                            bool uncached, enum uncore_signal told)
 {
-	const unsigned home = home_of(line);
-	const bool local = home == from;
+	const unsigned home = home_socket(s, line);
+	const bool local = home_of(line) == node_of(s, from);
 	uint32_t at, unit;
 	struct channel *c = dram_channel_of(s, line, &at, &unit);
 	uint64_t start = t, sent = t;
 	if (!local)
-		sent = lane_take(&s->links[from * s->sockets + home], t);
+		sent = lane_take(lane_between(s, from, home), t);
 	if (s->m->dram_open_page)
 		(void)dram_change_row(s, home, unit, at, t, false);
 	else
@@ -121,12 +121,13 @@ static uint64_t write_line(struct memory *s, unsigned from, uint32_t line, uint6
 
 uint64_t dram_write(struct memory *s, unsigned from, uint32_t line, uint64_t t, unsigned transfers, bool full)
 {
-	return write_line(s, from, line, t, transfers, full, false, home_of(line) == from ? UNC_HOME_WRITE_LOCAL : UNC_HOME_WRITE_REMOTE);
+	return write_line(s, from, line, t, transfers, full, false, home_of(line) == node_of(s, from) ? UNC_HOME_WRITE_LOCAL : UNC_HOME_WRITE_REMOTE);
 }
 
 uint64_t dram_write_uncached(struct memory *s, unsigned from, uint32_t line, uint64_t t, unsigned transfers, bool full)
 {
-	const unsigned home = home_of(line);
-	uncore_pulse(s, home, dram_channel(s, line), home == from ? UNC_HOME_OWN_LOCAL : UNC_HOME_OWN_REMOTE, t);
-	return write_line(s, from, line, t, transfers, full, true, home == from ? UNC_HOME_UNCACHED_LOCAL : UNC_HOME_WRITE_REMOTE);
+	const unsigned home = home_socket(s, line);
+	const bool local = home_of(line) == node_of(s, from);
+	uncore_pulse(s, home, dram_channel(s, line), local ? UNC_HOME_OWN_LOCAL : UNC_HOME_OWN_REMOTE, t);
+	return write_line(s, from, line, t, transfers, full, true, local ? UNC_HOME_UNCACHED_LOCAL : UNC_HOME_WRITE_REMOTE);
 }

@@ -23,21 +23,22 @@ static inline __attribute__((always_inline)) struct channel *dram_channel_in(con
 }
 static inline struct channel *dram_channel_of(struct memory *s, uint32_t line, uint32_t *at, uint32_t *unit)
 {
-	return dram_channel_in(s, &s->socket[home_of(line)], line, at, unit);
+	return dram_channel_in(s, &s->socket[home_socket(s, line)], line, at, unit);
 }
 
 /* A socket reads a line at its home: how many cycles later (or, with page hits, earlier) the line arrives than t + the
- * unloaded page-empty latency; t: the L3 has missed. unheard: there is no sink. here: socket `from`. */
+ * unloaded page-empty latency; t: the L3 has missed. plain: there is no sink, and one complex a node. here: socket `from`. */
 static inline __attribute__((always_inline)) int64_t dram_read(struct memory *s, struct socket *here, unsigned from, uint32_t line, uint64_t t,
-                                                               const bool unheard)
+                                                               const bool plain)
 {
-	const unsigned home = home_of(line);
+	const unsigned home = plain ? home_of(line) : home_socket(s, line);
+	const bool local = plain ? home == from : home_of(line) == node_of(s, from);
 	uint32_t at, unit;
-	struct channel *c = dram_channel_in(s, home == from ? here : &s->socket[home], line, &at, &unit);
-	const uint64_t sent = home == from ? t : dram_sent(s, home, from, t); /* it crosses the link */
+	struct channel *c = dram_channel_in(s, local && plain ? here : &s->socket[home], line, &at, &unit);
+	const uint64_t sent = local ? t : dram_sent(s, home, from, t); /* it crosses the link */
 	const int64_t page = s->m->dram_open_page ? dram_change_row(s, home, unit, at, t, true) : 0;
 	const uint64_t start = lane_take(&c->lane, sent);
-	if (!unheard && __builtin_expect(s->sink.hear != NULL, 0))
+	if (!plain && __builtin_expect(s->sink.hear != NULL, 0))
 		dram_tell_read(s, from, line, t, sent, start);
 	return (int64_t)(start - t) + page;
 }

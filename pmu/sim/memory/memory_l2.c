@@ -23,7 +23,7 @@ __attribute__((noinline)) void tell_l2(struct memory *s, const struct ask *q, en
 		signal_pulse(g, rfo[had], t, 1);
 }
 
-/* Source of the answer from beyond the L2, for the OFFCORE_ signals: rows of eight, in the order of sources. */
+/* Source of the answer from beyond the L2, for the OFFCORE_ signals: rows of eight, in the order of sources; those that another complex sends have rows of two. */
 __attribute__((noinline)) void tell_offcore(struct memory *s, const struct ask *q, const struct fill *f, uint64_t t)
 {
 	static const uint8_t row[] = { [ASK_LOAD] = 0, [ASK_RFO] = 1, [ASK_IFETCH] = 2, [ASK_WALK] = 0, [ASK_PREFETCH] = 4,
@@ -32,9 +32,12 @@ __attribute__((noinline)) void tell_offcore(struct memory *s, const struct ask *
 	                                  [SRC_REMOTE_MODIFIED] = 3, [SRC_REMOTE_CLEAN] = 4, [SRC_REMOTE_DRAM] = 5,
 	                                  [SRC_LOCAL_DRAM] = 6 };
 	struct signals *g = s->signals[q->thread];
-	signal_pulse(g, (enum signal)(SIG_OFFCORE_DATA_UNCORE_HIT + row[q->kind] * 8 + column[f->source]), t, 1);
+	const bool near = f->source == SRC_NEAR_CLEAN || f->source == SRC_NEAR_MODIFIED;
+	const unsigned told = near ? (unsigned)SIG_OFFCORE_DATA_NEAR_FORWARD + row[q->kind] * 2u + (unsigned)(f->source - SRC_NEAR_CLEAN) :
+	                      (unsigned)SIG_OFFCORE_DATA_UNCORE_HIT + row[q->kind] * 8u + column[f->source];
+	signal_pulse(g, (enum signal)told, t, 1);
 	signal_pulse(g, SIG_L3_REFERENCE, t, 1);
-	if (f->source >= SRC_REMOTE_CLEAN)
+	if (f->source >= SRC_NEAR_CLEAN)
 		signal_pulse(g, SIG_L3_MISS, t, 1);
 }
 

@@ -48,7 +48,7 @@ struct cluster {
 	struct cache l2;
 	struct lane port;
 	struct pool sq;
-	unsigned socket;
+	unsigned socket, node; /* node: whose memory is this cluster's own */
 	struct socket *here, *peer; /* this cluster's socket; the other one of two, else NULL */
 	uint64_t bit;           /* in the socket's masks */
 	unsigned first_core, cores;
@@ -101,6 +101,7 @@ struct socket {
 	struct channel channels[CHANNELS_MAX];
 	struct lane bus_requests, bus_data; /* of a front-side bus: a request takes two of its clocks, data one at a time */
 	struct lane bus_entries;            /* of the queue in front of it */
+	struct lane into;                   /* of one of several complexes: data from beyond its L3 */
 };
 
 /* A line requested beyond the L1, and by whom. */
@@ -108,14 +109,15 @@ enum ask_kind { ASK_LOAD, ASK_RFO, ASK_IFETCH, ASK_WALK, ASK_PREFETCH, ASK_PREFE
 struct ask { uint32_t line; unsigned thread; enum ask_kind kind; };
 
 /* Core cycles of unloaded loads, load to use. */
-struct latencies { uint64_t l3, clean, modified, dram[2] /* memory of the own node, of another node */, remote_clean, remote_modified, invalidate; };
+struct latencies { uint64_t l3, clean, modified, dram[2] /* memory of the own node, of another node */, remote_clean, remote_modified, invalidate, near_clean, near_modified, near_invalidate; };
 
 struct memory {
 	const struct machine *m;
 	struct signals **signals;
 	bool (*pages)(void *self, uint64_t va, struct page_info *out);
 	void *self;
-	unsigned cores, clusters, sockets, clusters_per_socket, holder_bytes;
+	unsigned cores, clusters, sockets, clusters_per_socket, holder_bytes; /* sockets: with several complexes each is one */
+	unsigned complexes;     /* of a node */
 	bool inclusive, bus;    /* bus: no L3, the sockets' caches are on front-side buses */
 	bool plain;             /* an inclusive L3, a constant uncore clock, and no sink: memory_plain */
 	bool usual;             /* the L1D is usual (cache_is_usual) with 8 ways */
@@ -142,7 +144,7 @@ struct memory {
 static inline uint32_t line_of(const struct memory *s, uint64_t pa)
 {
 	uint32_t node = 0;
-	while (pa >= s->m->dram_node_bytes && node + 1 < s->sockets) {
+	while (pa >= s->m->dram_node_bytes && node + 1 < s->m->topology_sockets) {
 		pa -= s->m->dram_node_bytes;
 		node++;
 	}
@@ -170,6 +172,15 @@ static inline const struct recent_page *page_known(struct private_core *c, uint6
 void pages_forget(struct private_core *c);
 
 static inline unsigned home_of(uint32_t line) { return line >> NODE_SHIFT; }
+/* The node of a socket; the socket that has the memory of a line's home. */
+static inline unsigned node_of(const struct memory *s, unsigned socket) { return s->complexes == 1 ? socket : socket / s->complexes; }
+static inline unsigned home_socket(const struct memory *s, uint32_t line) { return home_of(line) * s->complexes; }
+/* Data between nodes takes the link of their first complexes. */
+static inline struct lane *lane_between(const struct memory *s, unsigned from, unsigned to)
+{
+	const unsigned a = node_of(s, from), b = node_of(s, to), n = s->complexes;
+	return a == b ? &s->links[from * s->sockets + to] : &s->links[a * n * s->sockets + b * n];
+}
 
 static inline bool kind_owns(enum ask_kind kind) { return kind == ASK_RFO || kind == ASK_PREFETCH_RFO; }
 static inline bool kind_demands(enum ask_kind kind) { return kind < ASK_PREFETCH; }

@@ -10,7 +10,8 @@
  *
  * CLFLUSH removes the line from every cache; it completes after an L3 hit's time, with several sockets after L +
  * P(link.invalidate_ps). A modified line is written to its home, and CLFLUSH waits for link and channel: a loop of flushes
- * would otherwise reserve a slow channel far ahead, and later requests would find it free.
+ * would otherwise reserve a slow channel far ahead, and later requests would find it free. With several complexes in one
+ * socket complex.invalidate_ps stands for the link's.
  *
  * Not modelled: uncacheable and write-combining memory types, ordering of buffers. */
 #include "pmu/sim/memory/memory_state.h"
@@ -25,7 +26,7 @@ static void wc_close(struct memory *s, struct private_core *c, unsigned thread, 
 	const bool full = b.bytes == UINT64_MAX;
 	const uint64_t delay = dram_write_uncached(s, c->cluster->socket, b.line, t, full ? 1 : (unsigned)s->m->wc_partial_transfers, full);
 	const uint64_t end = t + s->nt_cycles + delay;
-	signal_pulse(s->signals[thread], home_of(b.line) == c->cluster->socket ? SIG_OFFCORE_OTHER_LOCAL_DRAM :
+	signal_pulse(s->signals[thread], home_of(b.line) == c->cluster->node ? SIG_OFFCORE_OTHER_LOCAL_DRAM :
 	             SIG_OFFCORE_OTHER_REMOTE_DRAM, t, 1);
 	for (unsigned part = full ? 1 : (unsigned)s->m->wc_partial_transfers; part; part--)
 		bus_tell(s, thread, full ? BUS_WRITE_LINE : BUS_WRITE_PART, t);
@@ -96,7 +97,7 @@ void flush_line(struct memory *s, const struct mem_request *q, struct mem_reply 
 		bus_tell(s, q->thread, BUS_WRITE_BACK, q->cycle);
 	}
 	r->lfb_from = q->cycle;
-	r->ready = q->cycle + (s->sockets > 1 ? s->lat.invalidate : s->lat.l3) + delay;
+	r->ready = q->cycle + (s->m->topology_sockets > 1 ? s->lat.invalidate : s->complexes > 1 ? s->lat.near_invalidate : s->lat.l3) + delay;
 	r->source = SRC_NONE;
 }
 
@@ -120,6 +121,9 @@ static void latencies_at(const struct machine *m, uint64_t ratio, struct latenci
 	l->remote_clean = l->l3 + cycles_of_ps(m, m->link_clean_ps);
 	l->remote_modified = l->l3 + cycles_of_ps(m, m->link_modified_ps);
 	l->invalidate = l->l3 + cycles_of_ps(m, m->link_invalidate_ps);
+	l->near_clean = l->l3 + cycles_of_ps(m, m->complex_clean_ps);
+	l->near_modified = l->l3 + cycles_of_ps(m, m->complex_modified_ps);
+	l->near_invalidate = l->l3 + cycles_of_ps(m, m->complex_invalidate_ps);
 }
 
 static void latencies(struct memory *s)
@@ -173,7 +177,8 @@ static size_t lay_out(struct memory *s, void *at)
 	struct arena a = { .at = at, .used = at ? sizeof(*s) : 0 };
 	if (!at)
 		(void)arena_get(&a, sizeof(*s));
-	s->sockets = (unsigned)m->topology_sockets;
+	s->complexes = (unsigned)m->topology_complexes;
+	s->sockets = (unsigned)m->topology_sockets * s->complexes;
 	s->cores = (unsigned)(m->topology_sockets * m->topology_cores);
 	s->clusters = s->cores / (unsigned)m->l2_cores;
 	s->clusters_per_socket = s->clusters / s->sockets;
@@ -214,6 +219,7 @@ static size_t lay_out(struct memory *s, void *at)
 		struct cluster *k = at ? &cluster[i] : (struct cluster *)(uintptr_t)&no_cluster;
 		if (at) {
 			k->socket = i / s->clusters_per_socket;
+			k->node = node_of(s, k->socket);
 			k->here = &socket[k->socket];
 			k->peer = s->sockets == 2 ? &socket[!k->socket] : NULL;
 			k->bit = 1ull << (i % s->clusters_per_socket);
@@ -230,6 +236,8 @@ static size_t lay_out(struct memory *s, void *at)
 		socket_init(s, at ? &socket[i] : NULL, &a);
 		if (at)
 			bus_init(s, &socket[i]);
+		if (at)
+			lane_init(&socket[i].into, s->complexes > 1 ? lane_period(m, m->complex_bytes_per_second) : 0);
 	}
 	return a.used;
 }

@@ -36,5 +36,6 @@ MUST_CHECK enum status boxes_pci_write32(struct boxes *b, struct pci_address at,
 /* The kinds. */
 extern const struct box_kind box_socket; /* uncore_nhm.c */
 extern const struct box_kind box_boxes;  /* uncore_hsx.c */
+extern const struct box_kind box_fabric; /* uncore_amd.c */
 
 #endif

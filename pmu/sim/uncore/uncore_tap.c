@@ -13,7 +13,7 @@
 #include "pmu/sim/memory/memory_state.h"
 #include "pmu/sim/memory/uncore_traffic.h"
 
-#define SOCKETS_MAX 8
+#define SOCKETS_MAX 16   /* with several complexes each is one */
 #define CLOSE_EVERY 4096 /* uncore cycles */
 #define WATCHES 256      /* of a socket: four counters of each of its boxes */
 #define BANK 16          /* watches with a threshold that share a struct signals */
@@ -206,7 +206,8 @@ struct uncore_taps *uncore_taps_init(void *at, const struct machine *m, struct m
 	t->m = m;
 	t->memory = memory;
 	t->env = *env;
-	t->sockets = m->topology_sockets < SOCKETS_MAX ? (unsigned)m->topology_sockets : SOCKETS_MAX;
+	const uint64_t sockets = m->topology_sockets * m->topology_complexes;
+	t->sockets = sockets < SOCKETS_MAX ? (unsigned)sockets : SOCKETS_MAX;
 	return t;
 }
 

@@ -36,6 +36,10 @@ static void test_loop_skylake_sp_is_found_again(void **state) { (void)state; fin
 #define FEWER "load.l?.*,load.dram_local.*,load.l2_overlap.*,tlb.dtlb*,tlb.stlb*,store.forward.latency,exec.addsd*,exec.mulsd*,exec.divsd*," \
 	"triad.l?.bandwidth,triad.dram*.bandwidth,*.l1_all.bandwidth,*.l1.bandwidth"
 static void test_loop_zen4_is_found_again(void **state) { (void)state; finds_again("zen4", FEWER, 26); }
+/* Several complexes: those of one die and those of another; two sockets. */
+#define COMPLEXES ",load.other_complex*,core_to_core.*other*,load.l3_*other_core.*"
+static void test_loop_zen5_is_found_again(void **state) { (void)state; finds_again("zen5", FEWER COMPLEXES, 34); }
+static void test_loop_zen2_is_found_again(void **state) { (void)state; finds_again("zen2", "load.l1.*,load.l2.*,load.l3.*,load.dram_*al.latency,load.remote_l3*,tlb.dtlb_4k*" COMPLEXES, 14); }
 static void test_loop_sandy_bridge_is_found_again(void **state) { (void)state; finds_again("sandy-bridge", FEWER, 26); }
 
 /* The whole suite: each row proved and right, or the reason why not stands in concepts.csv of its processor, or the machine lacks the
@@ -64,6 +68,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_loop_zen4_is_found_again),
+		cmocka_unit_test(test_loop_zen5_is_found_again),
+		cmocka_unit_test(test_loop_zen2_is_found_again),
 		cmocka_unit_test(test_loop_sandy_bridge_is_found_again),
 		cmocka_unit_test(test_loop_nehalem_ep_is_found_again),
 		cmocka_unit_test(test_loop_haswell_ep_is_found_again),
