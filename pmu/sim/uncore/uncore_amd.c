@@ -13,7 +13,7 @@
  *
  * Not modelled: counters of single cores, threads or slices; interrupts; the fabric's further counters; RDPMC of these; virtual machines. */
 #include "pmu/sim/uncore/box.h"
-#include "pmu/sim/uncore/uncore_map.h"
+#include "pmu/sim/machine/uncore_map.h"
 #include "pmu/text.h"
 
 #define DOMAINS_MAX 16

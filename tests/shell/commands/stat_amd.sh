@@ -1,0 +1,73 @@
+#!/bin/bash
+# `stallmeter stat` on AMD: counters of the L3 of each complex, of the data fabric and of the memory controllers agree with what one row's loads do.
+cd "$(dirname "$0")/../../.." || exit 2
+. tests/tap.sh
+s=${OUT:-out}/stallmeter
+
+stat() { # MACHINE ROW EVENTS [OPTION...]: value,event
+	local machine=$1 row=$2 events=$3
+	shift 3
+	"$s" stat --machine "$machine" --windows 2 --format csv -w "$row" -e "$events" "$@" >"$work/csv" || return 1
+	cat "$work/csv"
+}
+value() { # EVENT: of the last list
+	awk -F, -v want="\"$1\"" '$1 == want { print $3; found = 1; exit } END { exit !found }' "$work/csv"
+}
+near() { # VALUE WANTED PERCENT
+	awk -v a="$1" -v b="$2" -v p="$3" 'BEGIN { d = a - b; exit !(a != "" && b > 0 && (d < 0 ? -d : d) * 100 <= b * p) }' || { echo "# $1 for $2"; return 1; }
+}
+
+lines_from_memory() {
+	stat zen4 load.dram_local.latency LS_DMND_FILLS_FROM_SYS.DRAM_IO_NEAR,UMC_CAS_CMD.RD,UMC_CAS_CMD.ALL,L3_LOOKUP_STATE.L3_MISS,UMC_DATA_SLOT_CLKS.RD >/dev/null || return 1
+	local loads
+	loads=$(value LS_DMND_FILLS_FROM_SYS.DRAM_IO_NEAR)
+	near "$(value UMC_CAS_CMD.RD)" "$loads" 4 && near "$(value UMC_CAS_CMD.ALL)" "$loads" 4 && near "$(value L3_LOOKUP_STATE.L3_MISS)" "$loads" 4 &&
+		near "$(value UMC_DATA_SLOT_CLKS.RD)" $((8 * loads)) 4
+}
+check "amd_controllers_and_l3_count_the_lines_that_loads_get_from_memory" lines_from_memory
+
+stations() { # the fabric's coherent stations are the channels
+	stat zen4 load.dram_local.latency UMC_CAS_CMD.RD,LOCAL_PROCESSOR_READ_DATA_BEATS_CS0,LOCAL_PROCESSOR_READ_DATA_BEATS_CS1,REMOTE_PROCESSOR_READ_DATA_BEATS_CS0 >/dev/null || return 1
+	near $(($(value LOCAL_PROCESSOR_READ_DATA_BEATS_CS0) + $(value LOCAL_PROCESSOR_READ_DATA_BEATS_CS1))) "$(value UMC_CAS_CMD.RD)" 1 &&
+		[ "$(value REMOTE_PROCESSOR_READ_DATA_BEATS_CS0)" = 0 ]
+}
+check "amd_fabric_counts_what_the_controllers_count" stations
+
+# 72 ns from the L3's miss on: in cycles of 4.5 GHz on one, in ns on the other, tenths of them; rounded to whole cycles there
+sampled() { # MACHINE WANTED
+	stat "$1" load.dram_local.latency L3_XI_SAMPLED_LATENCY.DRAM_NEAR,L3_XI_SAMPLED_LATENCY_REQUESTS.DRAM_NEAR,L3_XI_SAMPLED_LATENCY.ALL >/dev/null || return 1
+	near "$(awk -v a="$(value L3_XI_SAMPLED_LATENCY.DRAM_NEAR)" -v b="$(value L3_XI_SAMPLED_LATENCY_REQUESTS.DRAM_NEAR)" 'BEGIN { print 10 * a / b }')" "$2" 1 &&
+		[ "$(value L3_XI_SAMPLED_LATENCY.ALL)" -ge "$(value L3_XI_SAMPLED_LATENCY.DRAM_NEAR)" ]
+}
+check "amd_sampled_latency_is_in_cycles_on_zen4" sampled zen4 324
+check "amd_sampled_latency_is_in_ns_on_zen5" sampled zen5 72
+
+complexes() { # the reader's L3 asks the other one
+	stat zen5 load.other_complex_clean.latency L3_XI_SAMPLED_LATENCY_REQUESTS.NEAR_CACHE,LS_DMND_FILLS_FROM_SYS.NEAR_CACHE --per box >/dev/null || return 1
+	cat "$work/csv" >"$work/boxes"
+	local asked other
+	asked=$(grep -c 'NEAR_CACHE' "$work/boxes")
+	other=$(grep 'L3_XI_SAMPLED_LATENCY_REQUESTS' "$work/boxes" | cut -d, -f3 | sort -n | head -1)
+	near "$(value L3_XI_SAMPLED_LATENCY_REQUESTS.NEAR_CACHE)" "$(value LS_DMND_FILLS_FROM_SYS.NEAR_CACHE)" 2 && [ "$other" = 0 ] && [ "$asked" -ge 4 ]
+}
+check "amd_each_complex_has_its_l3s_counters" complexes
+
+channels() { # Zen 2: eight channels of a socket, four counters: two runs
+	stat zen2 load.dram_local.latency "$(echo DRAM_CHANNEL_DATA_CONTROLLER_{0..7} | tr ' ' ,),XI_CCX_SDP_REQ1.ALL_L3_MISS_REQ_TYPS" >/dev/null || return 1
+	near "$(grep DRAM_CHANNEL "$work/csv" | cut -d, -f3 | paste -sd+ | bc)" "$(value XI_CCX_SDP_REQ1.ALL_L3_MISS_REQ_TYPS)" 4
+}
+check "amd_fabric_of_zen2_counts_its_channels" channels
+
+metrics() {
+	"$s" stat --machine zen5 --windows 2 -w load.dram_local.latency -M l3.SAMPLED_LATENCY,umc.READ_BANDWIDTH,umc.READ_PART >"$work/metrics" || return 1
+	grep -qE '^ +7[12]\.[0-9]+ +units +l3.SAMPLED_LATENCY' "$work/metrics" && grep -qE '^ +100\.000 +percent +umc.READ_PART' "$work/metrics" &&
+		grep -qE '^ +[0-9.]+ +MB/s +umc.READ_BANDWIDTH' "$work/metrics"
+}
+check "amd_metrics_of_the_l3_and_of_memory" metrics
+
+listed() {
+	"$s" list --events zen4 >"$work/events" && grep -q '^UMC_CAS_CMD.RD  *0x0000010A' "$work/events" && grep -q '^LOCAL_PROCESSOR_READ_DATA_BEATS_CS4 .*0x10700FE1F' "$work/events" &&
+		"$s" list --events zen1 | grep -q '^XI_SYS_FILL_LATENCY' && "$s" list --events zen5 | grep -q '^L3_XI_SAMPLED_LATENCY.NEAR_CACHE'
+}
+check "amd_counters_beyond_the_cores_are_listed" listed
+tap_end
