@@ -7,7 +7,7 @@ machines.py embed TARGET FILE...        writes TARGET: machine_files[] (of *.mac
                                         and `simulate` have) of pmu/sim/machine/machine.h
 machines.py format DEF CLASSES SIGNALS EVENTS UNITS UNCORE FORMAT_MD
                                         rewrites the tables between the marks of FORMAT.md from machine.def,
-                                        machine_class.def, signals.def, counter_event.h, netburst_units.def and the uncore's signals and tags
+                                        machine_class.def, signals.def, event_map.h, netburst_units.def and the uncore's signals and tags
 """
 import os
 import re
