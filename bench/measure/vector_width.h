@@ -1,30 +1,38 @@
-/* bench/measure/vector_width.h: chooses the vector width with which a stream is fastest. */
+/* bench/measure/vector_width.h: chooses the vector width and the offset between the arrays with which a stream is fastest. */
 #ifndef BENCH_WIDTH_H
 #define BENCH_WIDTH_H
 
 #include "bench/measure/loop.h"
 
 #define WIDTHS_MOST 4u
+#define CHOICES_MOST (2 * WIDTHS_MOST)
 #define TRIES_MOST 31u
 
+struct stream_choice {
+	const struct kernel *kernel;
+	bool aligned; /* the arrays begin at the same offset in a page; otherwise skew_bytes apart, as the shape has it */
+};
+
 struct trial {
-	const struct kernel *kernel[WIDTHS_MOST]; /* the widest first */
-	int64_t ticks[WIDTHS_MOST][TRIES_MOST], median[WIDTHS_MOST];
+	struct stream_choice choice[CHOICES_MOST]; /* the widest first, those with the shape's own offset before the aligned ones */
+	int64_t ticks[CHOICES_MOST][TRIES_MOST], median[CHOICES_MOST];
 	unsigned count, tries;
 	uint64_t start; /* TSC */
 	bool wanted;
 };
 
-/* Sets up the kernels to try; `wanted` stays false when there is no choice. */
-void vector_width_begin(struct trial *t, const struct bench *b, const struct row *r);
+/* Sets up the choices to try; `wanted` stays false when there is only one. `arrays`: those that the row's kernels use. */
+void vector_width_begin(struct trial *t, const struct bench *b, const struct row *r, uint32_t arrays);
 /* Whether to run another round: rounds share a time limit, but a minimum number always runs. */
 bool vector_width_goes_on(const struct trial *t, const struct bench *b);
-/* Index of the i-th kernel of a round: rounds rotate the kernel that runs first. */
+/* Index of the i-th choice of a round: rounds rotate the choice that runs first. */
 unsigned vector_width_turn(const struct trial *t, unsigned i);
-/* The kernel with the least median (sorts the ticks). The widest wins unless another is faster by more than a hundredth. */
-const struct kernel *vector_width_fastest(struct trial *t);
-/* On a real processor, for a stream whose row has kernels of several widths: runs them alternately over the loop's mapped arrays, gives the loop
- * the fastest and names it in *out. Otherwise does nothing. */
+/* The choice with the least median (sorts the ticks). The first wins unless another is faster by more than a hundredth. */
+const struct stream_choice *vector_width_fastest(struct trial *t);
+/* Gives a working set the kernel and the offset. `skew_bytes`: its shape's own offset. */
+void vector_width_set(struct working_set *w, const struct stream_choice *choice, uint64_t skew_bytes);
+/* On a real processor, for a stream with such a choice: runs them alternately over the loop's mapped arrays, gives the loop
+ * the fastest and names its kernel in *out. Otherwise does nothing. */
 MUST_CHECK enum status vector_width_choose(struct loop *l, struct row_result *out);
 
 #endif

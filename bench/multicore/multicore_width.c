@@ -1,14 +1,16 @@
-/* bench/multicore/multicore_width.c: the vector width with which several cores together are fastest: bench/measure/vector_width.h. */
+/* bench/multicore/multicore_width.c: the vector width and the offset between arrays with which several cores together are fastest: bench/measure/vector_width.h. */
 #include "bench/measure/vector_width.h"
 #include "bench/multicore/multicore_buffers.h"
 
 enum status multicore_width_choose(struct multicore *c, unsigned n, struct row_result *out)
 {
 	const uint64_t units = (uint64_t)multicore_window(c) * multicore_times(c->row);
+	const uint64_t skew_bytes = c->members[0].set.shape.skew_bytes; /* alike on all */
+	const struct stream_choice *fastest;
 	enum status st = ST_OK;
 	struct trial t;
 
-	vector_width_begin(&t, c->b, c->row);
+	vector_width_begin(&t, c->b, c->row, c->members[0].set.shape.arrays);
 	if (!t.wanted || c->stream)
 		return ST_OK;
 	c->cold = multicore_pushes_wrapper(c, n);
@@ -22,7 +24,7 @@ enum status multicore_width_choose(struct multicore *c, unsigned n, struct row_r
 
 			bench_working(c->b);
 			for (unsigned m = 0; m < n; m++) {
-				c->members[m].set.kernel = t.kernel[whose];
+				vector_width_set(&c->members[m].set, &t.choice[whose], skew_bytes);
 				c->members[m].units = units;
 				if (c->moves)
 					c->members[m].set.at = multicore_start_offset(c, m, 0);
@@ -35,9 +37,10 @@ enum status multicore_width_choose(struct multicore *c, unsigned n, struct row_r
 		}
 	if (st != ST_OK)
 		return st;
-	c->stream = vector_width_fastest(&t);
+	fastest = vector_width_fastest(&t);
+	c->stream = fastest->kernel;
 	for (unsigned m = 0; m < n; m++)
-		c->members[m].set.kernel = c->stream;
+		vector_width_set(&c->members[m].set, fastest, skew_bytes);
 	out->kernel = c->stream->name;
 	return ST_OK;
 }

@@ -17,10 +17,10 @@
 /* Three tries of the widest at `wide` ticks and of a narrower one at `narrow`, each with one that was disturbed. */
 static const char *fastest(int64_t wide, int64_t narrow)
 {
-	struct trial t = { .kernel = { kernel_named("k_triad_avx"), kernel_named("k_triad_sse2") }, .count = 2, .tries = 3,
+	struct trial t = { .choice = { { kernel_named("k_triad_avx"), false }, { kernel_named("k_triad_sse2"), false } }, .count = 2, .tries = 3,
 		.ticks = { { wide, wide, 9 * wide }, { 9 * narrow, narrow, narrow } } };
 
-	return vector_width_fastest(&t)->name;
+	return vector_width_fastest(&t)->kernel->name;
 }
 
 static void test_width_equals_stay_the_widest(void **state)
@@ -41,10 +41,28 @@ static void test_width_narrower_is_taken_where_it_is_faster_by_a_hundredth(void 
 static void test_width_the_fastest_of_three(void **state)
 {
 	(void)state;
-	struct trial t = { .kernel = { kernel_named("k_triad_avx512"), kernel_named("k_triad_avx"), kernel_named("k_triad_sse2") }, .count = 3, .tries = 1,
+	struct trial t = { .choice = { { kernel_named("k_triad_avx512"), false }, { kernel_named("k_triad_avx"), false }, { kernel_named("k_triad_sse2"), false } }, .count = 3, .tries = 1,
 		.ticks = { { 1000 }, { 900 }, { 899 } } };
 
-	assert_string_equal(vector_width_fastest(&t)->name, "k_triad_sse2");
+	assert_string_equal(vector_width_fastest(&t)->kernel->name, "k_triad_sse2");
+}
+
+static void test_width_arrays_begin_alike_where_that_is_faster(void **state)
+{
+	(void)state;
+	const struct kernel *k = kernel_named("k_triad_avx");
+	struct trial t = { .choice = { { k, false }, { k, true } }, .count = 2, .tries = 1, .ticks = { { 1000 }, { 980 } } };
+	struct working_set w = { .shape.skew_bytes = 2112 };
+
+	assert_true(vector_width_fastest(&t)->aligned);
+	vector_width_set(&w, vector_width_fastest(&t), 2112);
+	assert_int_equal(w.shape.skew_bytes, 0);
+	t.ticks[1][0] = 995;
+	vector_width_set(&w, vector_width_fastest(&t), 2112);
+	assert_int_equal(w.shape.skew_bytes, 2112);
+	t.ticks[1][0] = 500;
+	vector_width_set(&w, vector_width_fastest(&t), 3 * PAGE_4K + 2112); /* as far apart in the last level */
+	assert_int_equal(w.shape.skew_bytes, 3 * PAGE_4K);
 }
 
 static bool stream(const struct row *r) { return r->prefetch == PREFETCH_AS_FOUND && (r->order == ORDER_STREAMS || r->order == ORDER_MULTICORE || r->order == ORDER_NODES); }
@@ -111,6 +129,7 @@ int main(void)
 		cmocka_unit_test(test_width_equals_stay_the_widest),
 		cmocka_unit_test(test_width_narrower_is_taken_where_it_is_faster_by_a_hundredth),
 		cmocka_unit_test(test_width_the_fastest_of_three),
+		cmocka_unit_test(test_width_arrays_begin_alike_where_that_is_faster),
 		cmocka_unit_test(test_width_kernels_of_a_row_move_the_same),
 		cmocka_unit_test(test_width_is_tried_on_a_real_processor),
 		cmocka_unit_test(test_width_is_the_first_on_a_simulated_one),
