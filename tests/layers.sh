@@ -54,6 +54,12 @@ match($0, /^[ \t]*[#%]include[ \t]+"[^"]+"/) {
 END { exit bad }
 ' tests/rooms.txt $(cat "$work/all") || bad=1
 
+# The folders of tests have no order, and no cycle either.
+# shellcheck disable=SC2046
+awk -F'"' 'function room_of(path) { sub(/\/[^\/]*$/, "", path); return path }
+/^#include "tests\// && room_of(FILENAME) != room_of($2) { print room_of(FILENAME), room_of($2) }' $(grep '^tests/.*[.][ch]$' "$work/all") | sort -u >"$work/folders"
+tsort "$work/folders" >/dev/null 2>"$work/cycle" || { echo "folders of tests include each other in a cycle: $(sed -n '2,$s/^tsort: //p' "$work/cycle" | tr '\n' ' ')"; bad=1; }
+
 # ... and who refers to whose functions and data; what the compiler calls of a C library is not the application's own for others.
 out=${OUT:-out}
 grep -E '^(pmu|bench|efi|runner)/.*[.]c$' "$work/product" | grep -vE '^efi/bios/|^runner/shim/shim.c' >"$work/compiled"

@@ -44,6 +44,7 @@ uses "layers_refuse_a_call_upwards_in_bench" bench/measure/planted.c 'int writer
 uses "layers_refuse_a_driver_in_the_simulated_machine" pmu/sim/backend/planted.c 'int cpu_last_level(void); int planted(void) { return cpu_last_level(); }' 'backend/planted.c: the simulated machine may not use cpu_last_level of pmu/core/cpu.c'
 uses "layers_refuse_the_simulated_machine_in_bench" bench/suite/planted.c 'int sim_open(void); int planted(void) { return sim_open(); }' 'suite/planted.c: uses sim_open of pmu/sim/backend/sim.c: the truth'
 plant "layers_refuse_a_source_without_an_object" runner/data/fresh.c 'int fresh;' '^out has no object of bench/attic/a.c \(2 are missing\)'
+plant "layers_refuse_a_cycle_between_folders_of_tests" tests/unit/support/sim_look.h '#include "tests/unit/rigs/uncore_rig.h"' 'folders of tests include each other in a cycle: .*tests/unit/support'
 plant "layers_refuse_a_function_declared_by_hand" bench/measure/measure.c 'extern int writer_open(void);' 'measure.c:[0-9]+: declares a function of another file'
 plant "layers_refuse_a_long_function" $boxes "$(printf 'void long_one(void)\n{\n'; seq 90 | sed 's/.*/\t;/'; echo '}')" 'boxes.c:[0-9]+: long_one has 9[0-9] lines, at most 80'
 plant "layers_refuse_a_public_name_of_another_file" bench/measure/noise_check.c "$(printf 'int odd_name(void)\n{\n\treturn 0;\n}')" 'noise_check.c:[0-9]+: odd_name: begins with the name'
