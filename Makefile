@@ -384,7 +384,7 @@ bench: host $(OUT)/tests/bench/speed $(OUT)/tests/bench/matrix $(OUT)/tests/benc
 	@OUT=$(OUT) tests/bench/bench.sh
 
 SLOW := $(shell sed -n 's/^\(test_[a-z0-9_]*\) .*/\1/p' tests/slow.txt)
-check-quick: $(foreach p,$(UNIT_PROGRAMS),$(if $(filter $(notdir $(p)),$(SLOW)),,$(p)))
+check-quick: $(HOST_OBJECTS) $(foreach p,$(UNIT_PROGRAMS),$(if $(filter $(notdir $(p)),$(SLOW)),,$(p)))
 check-fast: host unit
 check-quick check-fast:
 	OUT=$(OUT) tests/run.sh $(@:check-%=%)
