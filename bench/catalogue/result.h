@@ -62,6 +62,14 @@ enum sample_verdict {
 	SAMPLE_VERDICT_COUNT
 };
 
+/* The same lines by the counters of the core's L3 (bench/sampling/sample_l3.c). */
+struct sample_l3 {
+	enum sample_verdict verdict;
+	uint32_t lines;          /* sampled */
+	bool ns;                 /* its unit is a ns, else a core cycle */
+	int64_t value_milli;     /* to use, core cycles, thousandths */
+	int64_t difference_milli;/* to the chase's value, thousandths of it */
+};
 struct sample_result {
 	enum sample_verdict verdict;
 	char reason[96];         /* why it does not agree, "" if it does */
@@ -82,6 +90,7 @@ struct sample_result {
 	int64_t value_milli;     /* mean latency of records from the row's sources, up to their 99th percentile, cycles */
 	int64_t difference_milli;/* value_milli relative to the chase's value, minus 1, in thousandths */
 	struct sample_source sources[SAMPLE_SOURCES];
+	struct sample_l3 l3;     /* with IBS alone */
 };
 
 /* --- latency of loads in the uncore's queue and in each box on their path: bench/uncore/ */

@@ -472,6 +472,8 @@ void sample_row(struct loop *l, uint64_t code, struct row_result *row)
 	row->sample.event = row->sample.beside = "";
 	if (l->b->cpu->ibs) {
 		sample_ibs_row(l, code, row);
+		if (!l->row->curve && str_equal(l->sets[0].kernel->name, "k_chase"))
+			sample_l3_row(l, row);
 		return;
 	}
 	if (l->row->curve ? l->row->curve->what == CURVE_TWICE : l->row->kind == KIND_LATENCY && str_equal(l->sets[0].kernel->name, "k_chase"))

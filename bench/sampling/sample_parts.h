@@ -29,5 +29,7 @@ void sample_unprove(const struct sample_result *out, const char *method, struct 
 
 /* sample_ibs.c: the same by IBS, as sample_row. */
 void sample_ibs_row(struct loop *l, uint64_t code, struct row_result *row);
+/* sample_l3.c: after it, the same by the L3's counters. */
+void sample_l3_row(struct loop *l, struct row_result *row);
 
 #endif

@@ -60,7 +60,33 @@ void sample_json(struct text *t, const struct sample_result *s, const struct lat
 			json_source(t, &s->sources[code], name_of(names, code));
 			comma = true;
 		}
-	text_fmt(t, "}}");
+	text_fmt(t, "}");
+	if (s->l3.verdict != SAMPLE_NONE) {
+		text_fmt(t, ", \"l3\": {\"verdict\": \"%s\", \"lines\": %u, \"unit\": \"%s\"", sample_verdict_name(s->l3.verdict), s->l3.lines, s->l3.ns ? "ns" : "cycles");
+		json_milli(t, "value", s->l3.value_milli, s->l3.lines > 0);
+		json_milli(t, "difference", s->l3.difference_milli, s->l3.verdict == SAMPLE_AGREES || s->l3.verdict == SAMPLE_DIFFERS);
+		text_fmt(t, "}");
+	}
+	text_fmt(t, "}");
+}
+
+static void l3_line(struct text *t, const struct sample_l3 *s)
+{
+	char number[32];
+	struct text n;
+
+	text_init(&n, number, sizeof(number));
+	if (s->lines)
+		text_fixed(&n, s->value_milli, 3);
+	else
+		text_char(&n, '-');
+	text_fmt(t, "  %-30s %8s %-7s %6s %8s %s\n    ", "by the L3's sampling", number, "cycles", "", "", sample_verdict_name(s->verdict));
+	if (s->verdict == SAMPLE_AGREES || s->verdict == SAMPLE_DIFFERS) {
+		text_fmt(t, s->difference_milli < 0 ? "" : "+");
+		text_fixed(t, s->difference_milli, 1);
+		text_fmt(t, " %%; ");
+	}
+	text_fmt(t, "%u lines, told in %s\n", s->lines, s->ns ? "ns" : "cycles");
 }
 
 void sample_table_line(struct text *t, const struct sample_result *s, const struct latency_source *names)
@@ -105,4 +131,6 @@ void sample_table_line(struct text *t, const struct sample_result *s, const stru
 			text_fmt(t, "; the buffer filled");
 	}
 	text_fmt(t, "\n");
+	if (s->l3.verdict != SAMPLE_NONE)
+		l3_line(t, &s->l3);
 }

@@ -65,6 +65,17 @@ metrics() {
 }
 check "amd_metrics_of_the_l3_and_of_memory" metrics
 
+three_methods() { # MACHINE UNIT ROW...: chase, IBS and the L3's own sampling of each row agree
+	local machine=$1 unit=$2 rows
+	shift 2
+	rows=$(IFS=,; echo "$*")
+	"$s" run --backend sim --machine "$machine" --suite "load.l3.latency,$rows" --out "$work/run" >"$work/methods" || return 1
+	[ "$(grep -cE "^  by the L3's sampling +[0-9.]+ cycles +agrees" "$work/methods")" -eq $# ] && [ "$(grep -cE "lines, told in $unit" "$work/methods")" -eq $# ] &&
+		[ "$(grep -cE '^  by IBS +[0-9.]+ cycles +agrees' "$work/methods")" -eq $(($# + 1)) ]
+}
+check "amd_l3_samples_agree_with_chase_and_ibs_on_zen4" three_methods zen4 cycles load.dram_local.latency
+check "amd_l3_samples_agree_with_chase_and_ibs_on_zen5" three_methods zen5 ns load.dram_local.latency load.other_complex_clean.latency load.other_complex_modified.latency
+
 listed() {
 	"$s" list --events zen4 >"$work/events" && grep -q '^UMC_CAS_CMD.RD  *0x0000010A' "$work/events" && grep -q '^LOCAL_PROCESSOR_READ_DATA_BEATS_CS4 .*0x10700FE1F' "$work/events" &&
 		"$s" list --events zen1 | grep -q '^XI_SYS_FILL_LATENCY' && "$s" list --events zen5 | grep -q '^L3_XI_SAMPLED_LATENCY.NEAR_CACHE'
