@@ -12,6 +12,10 @@
 #define MSR_OP_CTL   0xC0011033u
 #define MSR_IBS_CTL  0xC001103Au
 #define MSR_OP_DATA4 0xC001103Du
+#define MSR_FETCH    0xC0011030u
+#define MSR_BRANCH   0xC001103Bu    /* where a tagged branch went */
+#define MSR_EXTENDED 0xC001103Cu    /* how long a tagged fetch waited for its translation */
+#define FETCH_EN     (1ull << 48)
 
 enum { CTL, RIP, DATA, DATA2, DATA3, LINEAR, PHYSICAL };
 
@@ -25,9 +29,12 @@ enum { CTL, RIP, DATA, DATA2, DATA3, LINEAR, PHYSICAL };
 #define RANDOM_MASK  0x7Fu
 #define LEAST        0x90u          /* the least: min_period of Linux events/amd/ibs.c, which 6.12 has not yet */
 
+#define CAP_FETCH    (1u << 1)
 #define CAP_OP       (1u << 2)
 #define CAP_RDWR     (1u << 3)      /* the count can be written */
 #define CAP_OPS      (1u << 4)
+#define CAP_BRANCH   (1u << 5)
+#define CAP_EXTENDED (1u << 9)
 #define CAP_WIDE     (1u << 6)      /* 27 bits of maximum */
 #define CAP_SOURCES  (1u << 11)     /* five bits of data source, and the L3-miss filter */
 
@@ -59,6 +66,11 @@ static uint64_t maximum(const struct machine *m, uint64_t ctl)
 	return (ctl & 0xFFFF) << 4 | (m->pmu_ibs & CAP_WIDE ? ctl & 0x7F00000 : 0);
 }
 
+static bool is_fetch(const struct machine *m, uint32_t msr)
+{
+	return m->pmu_ibs & CAP_FETCH && (msr - MSR_FETCH < 3 || (msr == MSR_EXTENDED && m->pmu_ibs & CAP_EXTENDED));
+}
+
 enum status sim_ibs_read(const struct machine *m, const struct sim_ibs *s, uint32_t msr, uint64_t *value)
 {
 	if (!has_op(m))
@@ -67,8 +79,12 @@ enum status sim_ibs_read(const struct machine *m, const struct sim_ibs *s, uint3
 		*value = s->word[msr - MSR_OP_CTL];
 		return ST_OK;
 	}
+	if (is_fetch(m, msr)) {
+		*value = msr == MSR_EXTENDED ? s->extended : s->fetch[msr - MSR_FETCH];
+		return ST_OK;
+	}
 	*value = msr == MSR_IBS_CTL ? 1u << 8 : 0; /* vector 0, valid */
-	return msr == MSR_IBS_CTL || (msr == MSR_OP_DATA4 && m->pmu_ibs >> 10 & 1) ? ST_OK : ST_MISSING;
+	return msr == MSR_IBS_CTL || (msr == MSR_BRANCH && m->pmu_ibs & CAP_BRANCH) || (msr == MSR_OP_DATA4 && m->pmu_ibs >> 10 & 1) ? ST_OK : ST_MISSING;
 }
 
 static uint64_t legal(const struct machine *m)
@@ -87,6 +103,12 @@ static uint64_t legal(const struct machine *m)
 
 enum status sim_ibs_write(const struct machine *m, struct sim_ibs *s, uint32_t msr, uint64_t value, enum finding_kind *kind, const char **why)
 {
+	if (has_op(m) && is_fetch(m, msr)) {
+		*(msr == MSR_EXTENDED ? &s->extended : &s->fetch[msr - MSR_FETCH]) = value;
+		*kind = FIND_UNMODELLED;
+		*why = msr == MSR_FETCH && value & FETCH_EN ? "fetch sampling by IBS: no fetch is tagged" : NULL;
+		return ST_OK;
+	}
 	if (!has_op(m) || (msr - MSR_OP_CTL >= SIM_IBS_WORDS && msr != MSR_IBS_CTL))
 		return ST_MISSING;
 	if (msr == MSR_IBS_CTL) {

@@ -10,6 +10,7 @@
 
 struct sim_ibs {
 	uint64_t word[SIM_IBS_WORDS];
+	uint64_t fetch[3], extended; /* registers of fetch sampling, from 0xC0011030 on, and 0xC001103C: kept, and no more */
 	uint64_t began_cycle;    /* when counting cycles began; 0: with the next instruction */
 	uint32_t state;          /* generator of what a count starts from */
 	uint64_t taken;          /* samples since reset, for fault.ibs_drop_every */
