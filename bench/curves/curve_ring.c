@@ -33,12 +33,12 @@ uint32_t curve_region_lines(const struct row_curve *c, uint64_t bytes)
 	return spread_lines(bytes, curve_regions(c) + (c->what == CURVE_SPREAD ? 0 : FILLED_NODES * 13 / 24 + 1));
 }
 
-/* Twice the entries of either level of the TLB. */
+/* Twice the entries of either level of the TLB, or what the L2 has room for. */
 static uint32_t walk_pages(const struct pass *p)
 {
-	const uint32_t first = p->b->cpu->tlb.dtlb_4k, second = p->b->cpu->tlb.stlb_4k;
+	const uint32_t first = p->b->cpu->tlb.dtlb_4k, second = p->b->cpu->tlb.stlb_4k, entries = first > second ? first : second;
 
-	return 2 * (first > second ? first : second);
+	return shape_missing_pages(entries, 2 * entries, cpu_cache(p->b->cpu, 2), LINE);
 }
 
 /* The ring. Where rows of DRAM may stay open it is spread like the other chases in memory. */
@@ -129,9 +129,8 @@ enum status curve_set_up(struct pass *p, struct row_result *out)
 		str_copy(out->reason, sizeof(out->reason), "the L3 is not ten times the L2");
 		return ST_UNSUPPORTED;
 	}
-	const bool stays = l2 && (uint64_t)walk_pages(p) * LINE <= l2->bytes / 2;
-	if (p->row->target == TARGET_STLB && (!p->b->cpu->tlb.stlb_4k || !stays)) {
-		str_copy(out->reason, sizeof(out->reason), p->b->cpu->tlb.stlb_4k ? "one line a page would not stay in the L2" : "no second-level TLB known");
+	if (p->row->target == TARGET_STLB && !walk_pages(p)) {
+		str_copy(out->reason, sizeof(out->reason), "one line a page would not stay in the L2");
 		return ST_UNSUPPORTED;
 	}
 	p->lines = p->row->target == TARGET_L3 ? L3_LINES : DRAM_LINES;

@@ -204,6 +204,16 @@ static uint32_t pages_a_set(const struct cpu_cache *c, uint32_t spread, uint32_t
 	return pages / pages_a_way(c) / (on ? LINES_A_PAGE / (on & -on) : 1);
 }
 
+/* Of two ways, one is for the walks' lines and the wrapper. */
+static uint64_t room_of(const struct cpu_cache *l2) { return l2->bytes / (l2->ways < 4 ? 4 : 2); }
+
+uint32_t shape_missing_pages(uint32_t entries, uint32_t wanted, const struct cpu_cache *l2, uint32_t line_bytes)
+{
+	const uint64_t room = l2 ? room_of(l2) / line_bytes / CHASE_LOADS * CHASE_LOADS : 0;
+
+	return wanted <= room ? wanted : 3 * room >= 4 * (uint64_t)entries ? (uint32_t)room : 0;
+}
+
 /* One line per page of 2 MiB or 1 GiB: twice as many pages as any TLB level holds. If the L1 cannot hold so many lines, it holds none of them, and
  * pages whose entries share a page-table line are visited one after another. */
 static enum status shape_large(const struct row *r, const struct cpu *cpu, struct shape *s, char *reason, size_t capacity)
@@ -220,7 +230,8 @@ static enum status shape_large(const struct row *r, const struct cpu *cpu, struc
 	if (nodes * s->line_bytes > l1->bytes / 2) {
 		if (nodes * s->line_bytes < 2 * l1->bytes)
 			nodes = 2 * l1->bytes / s->line_bytes;
-		if (!l2 || nodes * s->line_bytes > l2->bytes / 2)
+		nodes = shape_missing_pages(first > second ? first : second, (uint32_t)nodes, l2, s->line_bytes);
+		if (nodes * s->line_bytes < 2 * l1->bytes)
 			return unsupported(reason, capacity, "one line a page would not stay in the L2");
 		s->region_nodes = SHAPE_PAGE_GROUP;
 	}
@@ -232,9 +243,6 @@ static enum status shape_large(const struct row *r, const struct cpu *cpu, struc
 	s->span_bytes = (uint64_t)s->nodes * r->page_bytes;
 	return ST_OK;
 }
-
-/* Of two ways, one is for the walks' lines and the wrapper. */
-static uint64_t room_of(const struct cpu_cache *l2) { return l2->bytes / (l2->ways < 4 ? 4 : 2); }
 
 /* Twice what the TLB holds, and twice what the L1 does, which then holds none of the lines. If their entries' lines fill an L1 of few ways, some of its sets
  * see too few of the pages' own lines to lose an entry: with twice as many pages the entries evict each other. */
@@ -254,7 +262,7 @@ static enum status shape_tlb(const struct row *r, const struct cpu *cpu, struct 
 
 	if (!first)
 		return unknown(reason, capacity, "size of the DTLB is not known");
-	if (!second)
+	if (!second && r->target == TARGET_DTLB)
 		return unsupported(reason, capacity, "no second-level TLB known");
 	if (!l1 || !l1->bytes)
 		return unknown(reason, capacity, "no L1 data cache known");
@@ -268,13 +276,15 @@ static enum status shape_tlb(const struct row *r, const struct cpu *cpu, struct 
 			return unsupported(reason, capacity, "one line a page would not stay in the L1");
 		s->spread_pages = pages_a_way(l1);
 	} else {
-		pages = walk_pages(first > second ? first : second, l1, l2, s->line_bytes);
+		const uint32_t entries = first > second ? first : second;
+
+		pages = shape_missing_pages(entries, walk_pages(entries, l1, l2, s->line_bytes), l2, s->line_bytes);
+		if ((uint64_t)pages * s->line_bytes < 2 * l1->bytes)
+			return unsupported(reason, capacity, "one line a page would not stay in the L2");
 		s->spread_pages = pages_a_way(l2);
 		/* An inclusive L3 with many of them in one set would evict them, from the L2 as well. */
 		if (l3 && l3->inclusive && pages_a_set(l3, s->spread_pages, pages) > l3->ways / 2)
 			s->spread_far_pages = pages_a_way(l3);
-		if (!l2 || (uint64_t)pages * s->line_bytes > room_of(l2))
-			return unsupported(reason, capacity, "one line a page would not stay in the L2");
 	}
 	s->nodes = pages / CHASE_LOADS * CHASE_LOADS;
 	s->bytes = (uint64_t)s->nodes * s->line_bytes;

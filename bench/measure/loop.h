@@ -21,6 +21,7 @@ struct working_set {
 	uint32_t shorter; /* and that the shorter one has */
 	uint32_t flushed_left; /* CURVE_SPREAD: flushed nodes not yet read */
 	uint32_t fresh_left;   /* CURVE_OVERLAP: nodes readable before any repeats */
+	uint64_t emptied;   /* nodes of a ring beyond all caches of which windows have flushed what earlier rows left there */
 	const struct row_pair *pair;
 	enum fill fill;  /* of a pair's buffer */
 	enum code code;

@@ -236,6 +236,13 @@ enum status window_prepare(struct bench *b, const struct row *r, struct working_
 	}
 	if (w->shape.order == ORDER_PAIR)
 		return prepare_pair(b, w, job);
+	/* A ring beyond all caches evicts its own lines. Those that earlier rows left at the same physical addresses are flushed in the first lap. */
+	if (test && r->target == TARGET_DRAM && w->shape.order == ORDER_REGIONS && w->emptied < w->shape.nodes) {
+		uint64_t arguments[6] = { w->at, units };
+
+		w->emptied += units;
+		return flush ? window_run(b, flush, arguments, NULL, 0, &ignored, job) : ST_BROKEN;
+	}
 	if (test && r->target == TARGET_DRAM)
 		return ST_OK;
 	if (r->target == TARGET_STLB) { /* the L2 has room for both rings, and chance decides which lines of one the other has evicted */

@@ -195,11 +195,14 @@ static uint64_t region_opens(struct machine_text *f, uint64_t region)
 static uint64_t walk_room(struct machine_text *f) { return machine_field(f, "l2", "bytes") / (machine_field(f, "l2", "ways") < 4 ? 4 : 2); }
 
 /* Twice what either level holds, and a line of each is twice what the L1 holds; twice as many where that has few ways, whose size
- * the entries' lines have, and the L2 has room. */
+ * the entries' lines have, and the L2 has room. Where half of the L2 has room for less, as many, a third more than the entries at least. 0: out of reach. */
 static uint64_t walk_pages(struct machine_text *f)
 {
-	const uint64_t lines = machine_field(f, "l1d", "bytes") / 64, pages = larger(2 * larger(machine_field(f, "dtlb", "entries"), machine_field(f, "stlb", "entries")), 2 * lines);
+	const uint64_t entries = larger(machine_field(f, "dtlb", "entries"), machine_field(f, "stlb", "entries")), room = walk_room(f) / 64 / 16 * 16;
+	const uint64_t lines = machine_field(f, "l1d", "bytes") / 64, pages = larger(2 * entries, 2 * lines);
 
+	if (pages > room)
+		return 3 * room >= 4 * entries && room >= 2 * lines ? room : 0;
 	return machine_field(f, "l1d", "ways") < 4 && pages / 8 >= lines && pages / 8 < 2 * lines && 2 * pages * 64 <= walk_room(f) ? 2 * pages : pages;
 }
 
@@ -232,7 +235,7 @@ static bool dtlb_in_reach(struct machine_text *f)
 
 static bool walk_in_reach(struct machine_text *f)
 {
-	return machine_field(f, "stlb", "entries") && walk_pages(f) * 64 <= walk_room(f);
+	return walk_pages(f);
 }
 
 /* A ring of twice the level below has to leave a third of the last level free, and a way at least. */

@@ -218,9 +218,12 @@ enum status expect_curve(const char *machine, const char *format, const char *ro
 		const bool grouped = 2 * pages > l1_lines; /* nothing stays in the L1 */
 
 		if (grouped) {
+			const int64_t room = field(t, "l2", "bytes") / (field(t, "l2", "ways") < 4 ? 4 : 2) / 64 / 16 * 16, entries = pages / 2;
+
 			pages = most(pages, 2 * l1_lines);
-			if (pages * 64 > field(t, "l2", "bytes") / 2)
+			if (pages > room && (3 * room < 4 * entries || room < 2 * l1_lines))
 				return ST_UNSUPPORTED;
+			pages = pages > room ? room : pages;
 		}
 		pages = (pages + 15) / 16 * 16;
 		/* the node's first page of that size has other things in it */
@@ -234,10 +237,11 @@ enum status expect_curve(const char *machine, const char *format, const char *ro
 		return t->missing ? ST_SYNTAX : ST_OK;
 	}
 	if (!strcmp(row, "tlb.walk_concurrency.interval")) {
-		const int64_t pages = 2 * most(field(t, "dtlb", "entries"), field(t, "stlb", "entries"));
+		const int64_t entries = most(field(t, "dtlb", "entries"), field(t, "stlb", "entries")), room = field(t, "l2", "bytes") / (field(t, "l2", "ways") < 4 ? 4 : 2) / 64 / 16 * 16;
+		const int64_t pages = 2 * entries <= room ? 2 * entries : room;
 		int64_t low, high;
 
-		if (!field(t, "stlb", "entries") || pages * 64 > field(t, "l2", "bytes") / 2)
+		if (2 * entries > room && 3 * room < 4 * entries)
 			return ST_UNSUPPORTED;
 		if (!walkers_milli(t, (uint64_t)pages, &low, &high))
 			return t->missing ? ST_SYNTAX : ST_MISSING;

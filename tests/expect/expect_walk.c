@@ -48,7 +48,7 @@ bool walk_milli(struct machine_text *t, const struct walk_ring *ring, int64_t *l
 bool walkers_milli(struct machine_text *t, uint64_t pages, int64_t *least_milli, int64_t *most_milli)
 {
 	const struct walk_ring ring = { .page_bytes = 4096, .nodes = pages, .grouped = true }; /* a node's eight pages follow each other */
-	const uint64_t walkers = smaller(LOADS, larger(1, machine_field(t, "walk", "walkers"))), lookup = 1000 * machine_field(t, "stlb", "cycles"), walk = 1000 * machine_field(t, "walk", "cycles");
+	const uint64_t walkers = smaller(LOADS, larger(1, machine_field(t, "walk", "walkers"))), lookup = machine_field(t, "stlb", "entries") ? 1000 * machine_field(t, "stlb", "cycles") : 0, walk = 1000 * machine_field(t, "walk", "cycles");
 	const uint64_t node = 1000 * machine_field(t, "l2", "cycles") + lookup, port = 1000 * machine_field(t, "l2", "busy_cycles");
 	uint64_t least, most;
 

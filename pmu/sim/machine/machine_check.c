@@ -125,7 +125,7 @@ static enum status check_pmu(struct machine_reading *r)
 	if (!m->pmu_version && (m->pmu_general || m->pmu_fixed))
 		return machine_wrong(r, m->pmu_general ? &m->pmu_general : &m->pmu_fixed, "0 where pmu.version is 0");
 	if (m->dram_node_bytes < NODE_BYTES_LEAST + m->topology_sockets * m->topology_cores * m->topology_threads * (CONTROL_BYTES + DS_BYTES))
-		return machine_wrong(r, &m->dram_node_bytes, "at least 16 MiB, and 128 KiB for each logical processor");
+		return machine_wrong(r, &m->dram_node_bytes, "at least 16 MiB and, beyond these, 128 KiB for each logical processor");
 	if (m->pmu_version && !m->pmu_general)
 		return machine_wrong(r, &m->pmu_general, "at least 1 where there is a PMU");
 	if (m->pmu_version == 1 && m->pmu_fixed)

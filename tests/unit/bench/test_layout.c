@@ -255,6 +255,24 @@ static void test_layout_windows_of_a_pair_touch_the_same_pages(void **state)
 	free(m.host);
 }
 
+/* Half of an L2 of 256 KiB has lines for a third more pages than 1536 entries, and not for twice as many; nor for a third more than 2048. */
+static void test_layout_walks_where_the_l2_is_small(void **state)
+{
+	(void)state;
+	struct cpu cpu = nehalem();
+	struct shape s;
+	char why[128];
+	cpu.tlb.stlb_4k = 1536;
+	assert_int_equal(shape_of_test(row("tlb.stlb_walk_4k.penalty"), &cpu, &s, why, sizeof(why)), ST_OK);
+	assert_int_equal(s.nodes, 2048);
+	cpu.tlb.stlb_4k = 2048;
+	assert_int_equal(shape_of_test(row("tlb.stlb_walk_4k.penalty"), &cpu, &s, why, sizeof(why)), ST_UNSUPPORTED);
+	assert_string_equal(why, "one line a page would not stay in the L2");
+	assert_int_equal(shape_missing_pages(1536, 3072, cpu_cache(&cpu, 2), 64), 2048);
+	assert_int_equal(shape_missing_pages(512, 1024, cpu_cache(&cpu, 2), 64), 1024);
+	assert_int_equal(shape_missing_pages(512, 1024, NULL, 64), 0);
+}
+
 /* One line a page: no set of the L1 (DTLB row) or of the L2 (walk row) holds more than half its ways. */
 static void test_layout_page_lines_spread_over_the_sets(void **state)
 {
@@ -289,8 +307,11 @@ static void test_layout_missing_levels_have_reasons(void **state)
 	assert_string_equal(why, "no L3 cache");
 	assert_int_equal(shape_of_test(row("load.dram_local.latency"), &cpu, &s, why, sizeof(why)), ST_OK);
 	cpu.tlb.stlb_4k = 0;
-	assert_int_equal(shape_of_test(row("tlb.stlb_walk_4k.penalty"), &cpu, &s, why, sizeof(why)), ST_UNSUPPORTED);
+	assert_int_equal(shape_of_test(row("tlb.dtlb_4k.penalty"), &cpu, &s, why, sizeof(why)), ST_UNSUPPORTED);
 	assert_string_equal(why, "no second-level TLB known");
+	/* then the first level's misses walk: twice the L1's lines are more than its entries */
+	assert_int_equal(shape_of_test(row("tlb.stlb_walk_4k.penalty"), &cpu, &s, why, sizeof(why)), ST_OK);
+	assert_int_equal(s.nodes, 1024);
 	cpu.tlb.dtlb_4k = 0;
 	assert_int_equal(shape_of_test(row("tlb.dtlb_4k.penalty"), &cpu, &s, why, sizeof(why)), ST_MISSING);
 	cpu.caches[1].bytes = 49152;
@@ -314,7 +335,7 @@ int main(void)
 		cmocka_unit_test(test_layout_arrays_in_memory_outlast_the_windows),
 		cmocka_unit_test(test_layout_threads_of_a_core_share_few_lines),
 		cmocka_unit_test(test_layout_windows_of_a_pair_touch_the_same_pages),
-		cmocka_unit_test(test_layout_missing_levels_have_reasons),
+		cmocka_unit_test(test_layout_missing_levels_have_reasons), cmocka_unit_test(test_layout_walks_where_the_l2_is_small),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -66,7 +66,7 @@ static void test_machine_each_error_names_line_key_and_what_is_allowed(void **st
 		{ LEAST "[l1d]\nsize = 1\n", ST_MISSING, ":10: l1d.size: no such key; known are bytes ways cycles" },
 		{ LEAST "[level]\nsize = 1\n", ST_MISSING, ":10: [level]: no such section; known are exec machine cpuid" },
 		{ "size = 1\n" LEAST, ST_MISSING, ":1: 'size' stands before any section" },
-		{ LEAST "[dram]\nnode_bytes = 16777216\n", ST_RANGE, ":10: dram.node_bytes: at least 16 MiB, and 128 KiB for each logical processor" },
+		{ LEAST "[dram]\nnode_bytes = 16777216\n", ST_RANGE, ":10: dram.node_bytes: at least 16 MiB and, beyond these, 128 KiB for each logical processor" },
 		{ "[cpuid]\nfamily = 6\n[clock]\nbus_hz_times_3 = 3\n", ST_MISSING, ":2: cpuid.model: must be given" },
 		{ LEAST "[l1d]\nways = 8\n\nways = 8\n", ST_SYNTAX, ":12: l1d.ways: given twice, first in line 10" },
 		{ LEAST "nonsense\n", ST_SYNTAX, ":9: a line reads key = value" },
