@@ -125,6 +125,7 @@ struct row_pair {
 	uint16_t events, iterations;
 	enum code code, base_code;  /* CODE_NONE: kernels only */
 	bool counted;              /* the number of events is random: divide by the first proof's count */
+	bool lacked;               /* a stall that not every processor has: where it is neither counted nor costs anything, there is none */
 };
 
 /* A row whose value is found along a curve (bench/curves/curve.h).

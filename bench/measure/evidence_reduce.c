@@ -2,6 +2,8 @@
 #include "bench/measure/loop.h"
 
 #define WINDOW_END_CYCLES 25 /* about a misprediction, on any processor */
+#define NOTHING_MILLI 10       /* counted of a stall that the processor does not have */
+#define FREE_MILLI    250      /* and what it costs */
 #define PENALTY_QUIET_MILLI 100 /* penalties are accurate to half a cycle: a smaller spread than this does not count */
 
 /* Counts of each event per unit of work over one working set: medians of the pairs' slopes, in millionths. */
@@ -124,6 +126,17 @@ static void value_of(const struct loop *l, const struct slope *tsc, const struct
 	}
 }
 
+/* Neither counted nor worth a part of a cycle, by a kernel that did its work. */
+static bool is_lacked(struct loop *l, int64_t micro[2][ROW_EVENTS_MAX], int64_t counted_milli, struct row_result *out)
+{
+	bool work = l->row->pair && l->row->pair->lacked && counted_milli <= NOTHING_MILLI && counted_milli >= -NOTHING_MILLI && out->value_milli <= FREE_MILLI &&
+	            out->value_milli >= -FREE_MILLI;
+
+	for (unsigned s = 0; work && s < l->set_count; s++)
+		work = evidence_work_holds(&l->counting, &l->sets[s], micro[s], "event", out);
+	return work;
+}
+
 /* Checks the counts against the row's proof. A row without a concept is proven when its instruction count matches the work that it divides by.
  * *proven false: out->reason says why. */
 static enum status confirmed(struct loop *l, struct row_result *out, bool *proven)
@@ -147,8 +160,14 @@ static enum status confirmed(struct loop *l, struct row_result *out, bool *prove
 	if (l->counting.proof_count) {
 		values_of(l, micro, milli);
 		*proven = evidence_holds(&l->counting, milli, unit, &proof);
-		if (!*proven)
+		if (!*proven && is_lacked(l, micro, milli[0], out)) {
+			text_init(&reason, out->reason, sizeof(out->reason));
+			text_fmt(&reason, "this processor has none: it costs nothing, and %s", out->proof);
+			out->absent = true;
+		} else if (!*proven) {
+			text_init(&reason, out->reason, sizeof(out->reason));
 			text_fmt(&reason, "counted %s", out->proof);
+		}
 	} else if (!r->proofs && work) {
 		text_fmt(&proof, "%s ", l->counting.list[l->counting.instructions]->name);
 		text_fixed(&proof, mul_div(micro[0][l->counting.instructions], 1, 1000), 3);
@@ -208,6 +227,12 @@ enum status evidence_reduce(struct loop *l, struct row_result *out)
 
 		text_init(&why, out->reason, sizeof(out->reason));
 		proven = window_clock_agrees(b, &why);
+	}
+	if (out->absent) {
+		out->status = ROW_UNSUPPORTED;
+		out->noisy = false;
+		out->samples = 0;
+		return ST_OK;
 	}
 	out->status = !proven ? ROW_UNPROVEN : out->noisy ? ROW_NOISY : ROW_OK;
 	if (proven) {

@@ -11,6 +11,7 @@
                            tenth to a third longer */
 #define MOST_MILLI 900  /* per load at random: the rest find their page open by chance */
 #define FEW_MILLI 100
+#define SAME_MILLI 5
 
 enum { READS, ACTIVATES, PRECHARGES, CONCEPTS };
 static const char *const counted[CONCEPTS] = { "channel.read", "channel.activate.read", "channel.precharge.page_miss" };
@@ -103,6 +104,19 @@ void page_state_row(struct loop *l, struct row_result *out)
 		out->samples = 0;
 		text_fmt(&reason, "the memory controller closes pages: no load found one open");
 		return;
+	}
+	/* As many again: that is how many lines a page has on this machine, and not what others do beside the row. */
+	if (hit || base.hits < HIT_MILLI) {
+		const struct pages *first = hit ? &test : &base;
+		struct pages again;
+
+		if (pages_of(l, hit ? 0 : 1, &again, &why) == ST_OK && again.hits < first->hits + SAME_MILLI && again.hits > first->hits - SAME_MILLI) {
+			out->status = ROW_UNSUPPORTED;
+			out->absent = true;
+			out->samples = 0;
+			add(&reason, "a DRAM page has too few lines, hit per load:", first->hits);
+			return;
+		}
 	}
 	out->status = ROW_UNPROVEN;
 	if (hit || base.hits < HIT_MILLI)

@@ -23,7 +23,7 @@
 
 /* Errors of the backend from ASTRAY on. A job of core 0 runs on core `value`; the job of core `value` is said to have ended and never began; code that
  * was written at run time has NOPs where its prefetches were. */
-enum field { EVENTS, TARGET, PREPARE, BASELINE, PREFETCH, PAGE, NODE, KERNEL, FILL, CODE, ASTRAY, IDLE, UNASKED };
+enum field { EVENTS, TARGET, ORDER, PREPARE, BASELINE, BASE, PREFETCH, PAGE, NODE, KERNEL, FILL, CODE, FILLER, BOTH, ASTRAY, IDLE, UNASKED };
 
 /* `beside`: rows of the same run that may contradict it. hidden: nothing tells (docs/limits.md). */
 static const struct planted { const char *what, *machine, *row, *beside; enum field field; uint64_t value; const char *name; bool hidden; } cases[] = {
@@ -75,6 +75,26 @@ static const struct planted { const char *what, *machine, *row, *beside; enum fi
 	{ "NOPs for prefetches", "skylake-sp", "exec.gather_prefetch.interval", "", UNASKED, 0, NULL, false },
 	{ "NOPs for prefetches", "pentium4", "exec.gather_prefetch.interval", "", UNASKED, 0, NULL, false },
 	{ "NOPs for prefetches", "zen4", "exec.gather_prefetch.interval", "", UNASKED, 0, NULL, false },
+	/* another pattern, alignment, chain, width, filler or baseline */
+	{ "lines of few pages for a line a page", "nehalem-ep", "tlb.dtlb_4k.penalty", "", ORDER, ORDER_LINES, NULL, false },
+	{ "lines of few pages for pages beyond the TLBs", "haswell-ep", "tlb.stlb_walk_4k.penalty", "", ORDER, ORDER_LINES, NULL, false },
+	{ "aligned loads for loads of two lines", "nehalem-ep", "split.load_line.penalty", "", KERNEL, 0, "k_split_load_base", false },
+	{ "loads of two lines for loads of two pages", "nehalem-ep", "split.load_page.penalty", "split.*", KERNEL, 0, "k_split_load", true },
+	{ "the test for its baseline", "nehalem-ep", "split.load_line.penalty", "", BASE, 0, "k_split_load", false },
+	{ "independent divisions for a chain", "haswell-ep", "exec.divsd_hard.latency", "exec.divsd*", KERNEL, 0, "k_divsd_indep_hard", false },
+	{ "vectors of 16 bytes for 32", "haswell-ep", "read.l1.bandwidth", "read.l?.bandwidth", KERNEL, 0, "k_read_sse2", true },
+	{ "vectors of 16 bytes for 32 in a copy", "haswell-ep", "copy.l1.bandwidth", "copy.l?.bandwidth", KERNEL, 0, "k_copy_sse2", true },
+	{ "loads for instructions that fill the reorder buffer", "nehalem-ep", "size.rob.entries", "size.*", FILLER, FILLER_LOAD, NULL, true },
+	{ "instructions without a load for loads", "nehalem-ep", "size.load_buffer.entries", "size.*", FILLER, FILLER_NOP, NULL, true },
+	{ "one entry of two taken", "nehalem-ep", "size.fill_buffers.entries", "size.*", BOTH, 0, NULL, true },
+	{ "another node's memory in a stream", "nehalem-ep", "read.dram.bandwidth", "read.*.bandwidth", NODE, 1, NULL, true },
+	{ "another node's memory in a triad", "haswell-ep", "triad.dram.bandwidth", "triad.*.bandwidth", NODE, 1, NULL, false },
+	{ "another node's memory past the caches", "nehalem-ep", "write.dram_nt.bandwidth", "write.*.bandwidth", NODE, 1, NULL, false },
+	{ "prefetchers off in a stream", "nehalem-ep", "read.dram.bandwidth", "read.l?.bandwidth", PREFETCH, PREFETCH_OFF, NULL, true },
+	{ "nothing written back in a stream of stores", "nehalem-ep", "write.dram.bandwidth", "write.*.bandwidth", PREPARE, PREPARE_WARM, NULL, true },
+	{ "pages of 4 KiB in a stream", "nehalem-ep", "read.dram.bandwidth", "read.*.bandwidth", PAGE, 4096, NULL, true },
+	{ "the L2 for the L3 in overlapping loads", "nehalem-ep", "load.l3_overlap.interval", "load.l?.latency", TARGET, TARGET_L2, NULL, false },
+	{ "lines flushed that are to be in the L3", "nehalem-ep", "load.l3.latency", "load.*.latency", PREPARE, PREPARE_FLUSH, NULL, false },
 	/* a job on another logical processor than its counters, or on none */
 	{ "windows on another logical processor", "nehalem-ep", "load.l2.latency", "", ASTRAY, 1, NULL, false },
 	{ "a stream on another logical processor", "haswell-ep", "read.dram.bandwidth", "", ASTRAY, 2, NULL, false },
@@ -140,8 +160,10 @@ static struct row *table(void)
 	return (struct row *)(uintptr_t)rows;
 }
 
-static void plant(struct row *r, const struct planted *p, struct row_pair *pair, const char **kernels)
+static void plant(struct row *r, const struct planted *p, struct row_pair *pair, struct row_curve *curve, const char **kernels)
 {
+	*curve = r->curve ? *r->curve : (struct row_curve){ 0 };
+	r->curve = r->curve ? curve : NULL;
 	*pair = r->pair ? *r->pair : (struct row_pair){ 0 };
 	r->pair = r->pair ? pair : NULL;
 	kernels[0] = p->name;
@@ -149,14 +171,18 @@ static void plant(struct row *r, const struct planted *p, struct row_pair *pair,
 	switch (p->field) {
 	case EVENTS: pair->events = (uint16_t)p->value; break;
 	case TARGET: r->target = (enum target)p->value; break;
+	case ORDER: r->order = (enum order)p->value; break;
 	case PREPARE: r->prepare = (enum prepare)p->value; break;
 	case BASELINE: r->baseline = (enum baseline)p->value; break;
+	case BASE: pair->base = p->name; break;
 	case PREFETCH: r->prefetch = (enum prefetch)p->value; break;
 	case PAGE: r->page_bytes = p->value; break;
 	case NODE: r->node = (uint8_t)p->value; break;
 	case KERNEL: r->kernels = kernels; break;
 	case FILL: pair->fill = pair->base_fill = (enum fill)p->value; break;
 	case CODE: pair->code = (enum code)p->value; break;
+	case FILLER: curve->filler = (enum filler)p->value; break;
+	case BOTH: curve->both = (uint8_t)p->value; break;
 	case ASTRAY: case IDLE: case UNASKED: break;
 	}
 }
@@ -224,6 +250,7 @@ int main(void)
 		const char *kernels[2];
 		struct row changed;
 		struct row_pair pair, was = { 0 };
+		struct row_curve curve, before = { 0 };
 		char status[512], why[512];
 		long long milli;
 
@@ -236,12 +263,14 @@ int main(void)
 			continue;
 		}
 		was = r->pair ? *r->pair : was;
-		plant(r, p, &pair, kernels);
+		before = r->curve ? *r->curve : before;
+		plant(r, p, &pair, &curve, kernels);
 		changed = *r;
 		changed.pair = kept.pair;
+		changed.curve = kept.curve;
 		verdict(p, true, p->machine, p->row, p->beside, status, why, sizeof(status), &milli);
 		*r = kept;
-		if (p->field < ASTRAY && !memcmp(&changed, &kept, sizeof(kept)) && !memcmp(&pair, &was, sizeof(was)))
+		if (p->field < ASTRAY && !memcmp(&changed, &kept, sizeof(kept)) && !memcmp(&pair, &was, sizeof(was)) && !memcmp(&curve, &before, sizeof(before)))
 			say(false, p, ": ", "nothing was planted", milli);
 		else
 			say(p->hidden ? !strcmp(status, "ok") : !strcmp(status, "unproven") || !strcmp(status, "noisy"), p, ": ", *why ? why : p->hidden ? "not found, as is known" : status, milli);

@@ -7,7 +7,7 @@
 
 /* Text of tables/machines/FORMAT.md, to be freed. */
 char *loop_format(void);
-/* A row about open DRAM pages on a machine that closes them: it must say so. */
+/* A row about open DRAM pages on a machine that closes them, or has small ones: it must say so. */
 bool loop_pages_are_closed(const struct row_result *row, const char *text, const char *format);
 /* Whether a row meets its formula; without one, *judged is false. Says on stderr where it does not. */
 bool loop_row_meets(const struct row_result *row, const char *text, const char *format, bool *judged);
