@@ -26,22 +26,25 @@
 PROOF(proof_l1, SET({ "load.hit.l1", ONCE }), SET({ "line.in.l1d", NEVER }));
 PROOF(proof_l2, SET({ "load.hit.l2", ONCE }, { "dtlb.load.miss", NEVER }));
 /* The architectural events of CPUID 0xA (SDM vol. 3, 18.2.1) prove accesses to the last of three levels, and nothing about the other levels. */
-PROOF(proof_l3, SET({ "load.hit.l3.unshared", ONCE }, { "dtlb.load.miss", NEVER }), SET({ "llc.reference", ONCE }, { "llc.miss", NEVER }),
+PROOF(proof_l3, SET({ "load.hit.l3.unshared", ONCE }, { "dtlb.load.miss", NEVER }), SET({ "llc.reference", ONCE }, { "llc.miss", NEVER }, { "dtlb.load.miss", NEVER }),
+      SET({ "llc.reference", ONCE }, { "llc.miss", NEVER }),
       SET_VICTIM_L3({ "load.hit.l3", ONCE }, { "dtlb.load.miss", NEVER })); /* no other core has lines that this one has read from memory */
 /* The lines were flushed. Where no event identifies the source beyond the last level, only DRAM can have answered. */
-PROOF(proof_dram_local, SET({ "load.dram.local", ONCE }, { "dtlb.load.miss", NEVER }), SET({ "load.miss.llc", ONCE }), SET({ "llc.miss", ONCE }));
+#define MISSES_LLC(misses_tlb, ...) SET({ "load.miss.llc", ONCE }, { "dtlb.load.miss", misses_tlb } __VA_ARGS__), SET({ "load.miss.llc", ONCE } __VA_ARGS__)
+#define LLC_MISSES(misses_tlb, ...) SET({ "llc.miss", ONCE }, { "dtlb.load.miss", misses_tlb } __VA_ARGS__), SET({ "llc.miss", ONCE } __VA_ARGS__)
+PROOF(proof_dram_local, SET({ "load.dram.local", ONCE }, { "dtlb.load.miss", NEVER }), MISSES_LLC(NEVER), LLC_MISSES(NEVER));
 /* Of a footprint six times its size a last level that replaces at random still holds e^-6, a quarter of a hundredth. */
-PROOF(proof_dram_local_big, SET({ "load.dram.local", ONCE }, { "dtlb.load.miss", FEW_PAGES }), SET({ "load.miss.llc", ONCE }), SET({ "llc.miss", ONCE }));
+PROOF(proof_dram_local_big, SET({ "load.dram.local", ONCE }, { "dtlb.load.miss", FEW_PAGES }), MISSES_LLC(FEW_PAGES), LLC_MISSES(FEW_PAGES));
 /* A miss of the last level does not show which node's memory answered. Where one bus serves all sockets, as Core 2's does, no event shows more
  * than that each line came on the load's own request. */
 #define ASKED_OF_BUS SET({ "load.miss.llc", ONCE }, { "line.in.l2.demand", ONCE })
 PROOF(proof_dram_remote, SET({ "load.dram.remote", ONCE }, { "dtlb.load.miss", NEVER }), ASKED_OF_BUS);
 /* Every incoming line is one that was loaded: an active prefetcher would take up entries. */
 PROOF(proof_dram_alone, SET({ "load.dram.local", ONCE }, { "dtlb.load.miss", NEVER }, { "line.in.l2", ONCE }),
-      SET({ "load.miss.llc", ONCE }, { "line.in.l2", ONCE }), SET({ "llc.miss", ONCE }));
+      MISSES_LLC(NEVER, , { "line.in.l2", ONCE }), LLC_MISSES(NEVER));
 /* Of two loads of a line, one misses and the other hits the fill buffer. */
 PROOF(proof_fill_buffer, SET({ "load.dram.local", ONCE }, { "load.hit.lfb", ONCE }, { "dtlb.load.miss", NEVER }),
-      SET({ "llc.miss", ONCE }, { "load.hit.lfb", ONCE }), SET({ "load.miss.llc", ONCE }));
+      LLC_MISSES(NEVER, , { "load.hit.lfb", ONCE }), MISSES_LLC(NEVER));
 /* Lines that the L2 takes in, loaded or prefetched: one for each entry that an iteration uses. */
 PROOF(proof_pairs, SET({ "line.in.l2", ONCE }, { "llc.miss", ONCE }));
 /* A gather from flushed lines: each comes in once, and no load waits for memory, so prefetches bring them. An element has three loads, two of
@@ -184,6 +187,8 @@ PROOF(proof_lfence, SET({ "serialise.wait", SOME_CYCLES }), SET({ "alloc.stall",
 PROOF(proof_smc, SET({ "clear.smc", ONCE }, { "branch.misp.any", NEVER }));
 
 #undef ASKED_OF_BUS
+#undef MISSES_LLC
+#undef LLC_MISSES
 #undef PROOF_FROM_L2
 #undef PROOF_FROM_L3
 #undef PROOF_FROM_DRAM
