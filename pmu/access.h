@@ -127,6 +127,7 @@ struct access {
 	const struct access_ops *ops;
 	void *self;
 	enum access_kind kind;
+	bool dry;          /* nothing is written or counted (pmu/backend/dry_run.h): what a count decides is planned */
 	const char *name;  /* "hw", "sim:nehalem-ep", "native" */
 	unsigned cores;    /* logical processors that answer */
 	unsigned nodes;    /* memory nodes */

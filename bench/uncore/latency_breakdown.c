@@ -95,7 +95,7 @@ void latency_breakdown_row(struct loop *l, struct row_result *out)
 	uint64_t v[OF_READER] = { 0 }, h[OF_HOME] = { 0 };
 	unsigned socket = 0, home = 0;
 
-	if (out->queue.verdict != UNCORE_LATENCY_OK || !concept_uncore(b->cpu->processor, of_reader[LOCAL], 0) ||
+	if ((out->queue.verdict != UNCORE_LATENCY_OK && !b->a->dry) || !concept_uncore(b->cpu->processor, of_reader[LOCAL], 0) ||
 	    uncore_socket(b->a, &b->uncore, b->core, &socket) != ST_OK || b->a->ops->map(b->a->self, &lock) != ST_OK)
 		return;
 	const bool table = count(l, of_reader, OF_TABLE, socket, lock.va, v) == ST_OK;

@@ -189,5 +189,7 @@ void environment_fill(struct environment *e, const struct smbios *smbios, const 
 	    hw->started_by == STARTED_BY_MP_SERVICES ? "MP services" : "nobody");
 	add(e, "processors_lost", "%u", hw->lost);
 	add(e, "processors_idle_by", "%s", park_name(hw->park));
+	if (hw->watchdog != NULL)
+		add(e, "watchdog", "%s", hw->watchdog->said);
 	add(e, "own_job_limit", "%s", hw->timer_per_window != 0 ? "local APIC timer" : "none");
 }

@@ -130,7 +130,7 @@ static enum exit_status run_app(struct app *app)
 		s = boot_next_set();
 		if (s != ST_OK && s != ST_UNSUPPORTED) /* a PC BIOS has no such thing */
 			print("boot: the firmware does not take this medium as its next one (%s): after a reset its own order decides\n", status_name(s));
-		watchdog_arm(&app->watchdog, app->config.watchdog_s);
+		watchdog_arm(&app->watchdog, &app->smbios, app->config.watchdog_s);
 	}
 	if (!app->prepared) {
 		acpi_open(&app->acpi);

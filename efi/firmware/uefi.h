@@ -49,6 +49,12 @@ static inline void out16(uint16_t port, uint16_t v)
 {
 	__asm__ volatile("outw %0, %1" : : "a"(v), "Nd"(port));
 }
+static inline uint16_t in16(uint16_t port)
+{
+	uint16_t v;
+	__asm__ volatile("inw %1, %0" : "=a"(v) : "Nd"(port));
+	return v;
+}
 static inline uint32_t in32(uint16_t port)
 {
 	uint32_t v;

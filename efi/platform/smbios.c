@@ -1,4 +1,4 @@
-/* efi/platform/smbios.c: SMBIOS structures by DMTF DSP0134 3.6: entry points 5.2, types 0, 1, 2, 17. */
+/* efi/platform/smbios.c: SMBIOS structures by DMTF DSP0134 3.6: entry points 5.2, types 0, 1, 2, 17, 38. */
 #include "efi/platform/smbios.h"
 #include "efi/firmware/console.h"
 #include "efi/platform/acpi.h"
@@ -65,6 +65,18 @@ static void module(struct smbios *m, const struct structure *s)
 	d->configured_mts = (uint16_t)number(s, 0x20, 2);
 }
 
+/* Type 38, DSP0134 7.39: an interface type of 1 is KCS; the address's lowest bit tells ports, and its true one stands in bit 4 of the modifier,
+ * whose upper two tell the registers' spacing. */
+static void controller(struct smbios *m, const struct structure *s)
+{
+	const uint64_t base = number(s, 8, 8), modifier = number(s, 0x10, 1), spacing = modifier >> 6;
+	if (number(s, 4, 1) != 1 || spacing == 3)
+		return;
+	m->kcs = (base & ~1ull) | (modifier >> 4 & 1);
+	m->kcs_memory = (base & 1) == 0;
+	m->kcs_spacing = 1u << 2 * spacing;
+}
+
 static void take(struct smbios *m, const struct structure *s)
 {
 	switch (s->type) {
@@ -89,6 +101,9 @@ static void take(struct smbios *m, const struct structure *s)
 		break;
 	case 17:
 		module(m, s);
+		break;
+	case 38:
+		controller(m, s);
 		break;
 	}
 }

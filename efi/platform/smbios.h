@@ -19,6 +19,10 @@ struct smbios {
 		uint16_t mts, configured_mts; /* million transfers a second, 0 unknown */
 	} modules[SMBIOS_MODULES];
 	unsigned module_count;
+	/* A management controller's KCS interface: its data register; 0: none is named. */
+	uint64_t kcs;
+	unsigned kcs_spacing; /* bytes from there to its command register */
+	bool kcs_memory;      /* not a port */
 };
 
 /* Tests corrupt the structures by a switch (FWCFG_ACPI, "SMBI") before they are read. */

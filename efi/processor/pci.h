@@ -50,6 +50,14 @@ static inline void pci_port_write16(unsigned bus, unsigned device, unsigned func
 	pci_port_done(flags);
 }
 
+static inline uint16_t pci_port_read16(unsigned bus, unsigned device, unsigned function, unsigned reg)
+{
+	uint64_t flags = pci_port_select(bus, device, function, reg);
+	uint16_t v = in16((uint16_t)(0xCFC + (reg & 2)));
+	pci_port_done(flags);
+	return v;
+}
+
 static inline uint8_t pci_port_read8(unsigned bus, unsigned device, unsigned function, unsigned reg)
 {
 	uint64_t flags = pci_port_select(bus, device, function, reg);

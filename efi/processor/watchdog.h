@@ -1,28 +1,29 @@
 /* efi/processor/watchdog.h: resets the machine when nothing makes progress.
  *
- * Two at once, if both exist: the firmware's (UEFI 2.10, 7.5, SetWatchdogTimer), which runs on the firmware's own timer and
- * so cannot fire while interrupts are off, and one of the chipset, from tables/watchdogs.csv. */
+ * All at once that exist: the firmware's (UEFI 2.10, 7.5, SetWatchdogTimer), which runs on the firmware's own timer and
+ * so cannot fire while interrupts are off; one of the chipset, from tables/watchdogs.csv; and that of a management controller, where
+ * SMBIOS names one with a KCS interface. */
 #ifndef EFI_WATCHDOG_H
 #define EFI_WATCHDOG_H
 
-#include "pmu/base.h"
-#include "tables/watchdog.h"
+#include "efi/platform/smbios.h"
+#include "efi/processor/watchdog_io.h"
 
 struct watchdog {
-	unsigned seconds;                 /* 0: none */
-	const struct watchdog_chip *chip; /* NULL: none that is known and free */
-	uint64_t base;                    /* of its registers */
-	uint64_t saved[WATCHDOG_SAVED];   /* what it changed, in the order of its kind */
-	uint64_t fed_at;                  /* TSC, by watchdog_feed_seldom */
+	unsigned seconds; /* 0: none; less than asked for where the chipset's cannot wait as long */
+	struct watchdog_chip_state chip;
+	struct watchdog_bmc bmc;
+	uint64_t fed_at;  /* TSC, by watchdog_feed_seldom */
+	char said[160];   /* which there are, for the results */
 };
 
-/* Arms what there is and reports it in one line; seconds 0: no effect, no report. */
-void watchdog_arm(struct watchdog *w, unsigned seconds);
+/* Arms what there is and reports it in a line, and what of it cannot be used in another; seconds 0: no effect, no report. */
+void watchdog_arm(struct watchdog *w, const struct smbios *smbios, unsigned seconds);
 /* The time starts over. */
 void watchdog_feed(const struct watchdog *w);
 /* The same within a row, each quarter of the time: a call of the firmware moves caches. `now` and `hz` are the TSC's. */
 void watchdog_feed_seldom(struct watchdog *w, uint64_t now, uint64_t hz);
-/* Stops both and restores the chip's registers. */
+/* Stops them and puts their registers back. */
 void watchdog_disarm(struct watchdog *w);
 
 #endif

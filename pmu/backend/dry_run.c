@@ -3,11 +3,19 @@
 
 #define IA32_MISC_ENABLE 0x1A0u
 #define CPUID_POWER      6u
+#define IA32_PMC0        0xC1u
+#define IA32_A_PMC0      0x4C1u /* the same counters, written at full width (SDM 18.2.8) */
+#define COUNTERS         8u
+
+static uint32_t one_name(uint32_t msr)
+{
+	return msr >= IA32_A_PMC0 && msr < IA32_A_PMC0 + COUNTERS ? msr - IA32_A_PMC0 + IA32_PMC0 : msr;
+}
 
 static struct dry_run_register *find(struct dry_run *d, unsigned core, uint32_t msr)
 {
 	for (unsigned i = 0; i < d->count; i++)
-		if (!d->registers[i].pci && d->registers[i].msr == msr && d->registers[i].core == core)
+		if (!d->registers[i].pci && d->registers[i].msr == one_name(msr) && d->registers[i].core == core)
 			return &d->registers[i];
 	return NULL;
 }
@@ -61,7 +69,7 @@ static enum status dry_run_wrmsr(void *self, unsigned core, uint32_t msr, uint64
 	struct dry_run *d = self;
 	if (core >= d->under->cores)
 		return ST_RANGE;
-	return keep(d, find(d, core, msr), (struct dry_run_register){ .msr = msr, .core = (uint16_t)core }, value);
+	return keep(d, find(d, core, msr), (struct dry_run_register){ .msr = one_name(msr), .core = (uint16_t)core }, value);
 }
 
 static enum status dry_run_rdpmc(void *self, unsigned core, uint32_t index, uint64_t *value)
@@ -151,4 +159,5 @@ void dry_run_init(struct dry_run *d, const struct access *under, struct dry_run_
 	*d = (struct dry_run){ .access = *under, .under = under, .registers = registers, .capacity = capacity };
 	d->access.ops = &dry_run_ops;
 	d->access.self = d;
+	d->access.dry = true;
 }

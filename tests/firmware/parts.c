@@ -19,6 +19,8 @@ int main(void)
 	clock_parts();
 	mtrr_parts();
 	network_parts();
+	watchdog_parts();
+	bmc_parts();
 	printf("1..%u\n", count);
 	return failed != 0;
 }

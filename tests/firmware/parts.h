@@ -9,5 +9,7 @@ void claim(bool good, const char *name);
 void clock_parts(void);
 void mtrr_parts(void);
 void network_parts(void);
+void watchdog_parts(void);
+void bmc_parts(void);
 
 #endif

@@ -24,7 +24,7 @@ hostile() {
 	results=$(runner/fetch.sh "$work/disk.img" "$work/fetched")/results.json
 	check "hostile_${name}_ends" test "$rc" -eq "$status"
 	check "hostile_${name}_is_told" grep -E "$said" "$work/log"
-	measured=$(grep -cE '^[a-z0-9_.]+ +[0-9]+\.[0-9]+ ' "$work/log")
+	measured=$(grep -cE '^[a-z0-9_.]+ +([0-9]+\.[0-9]+|- +cycles +- +[0-9]+\.[0-9]+) ' "$work/log")
 	check "hostile_${name}_loses_no_row" test "$measured" -eq "$rows"
 	printf '# %-16s| %-60.60s | %-60.60s | %s rows, status %s\n' "$switch" "$(sed -n 's/^hostile: //p' "$work/log" | head -n 1)" \
 		"$(grep -E "$said" "$work/log" | head -n 1)" "$measured" "$rc" >>"$work/table"
@@ -54,6 +54,10 @@ hostile pm-timer=112 0 2 '^clock: no ACPI timer that moves at its rate' "suite=$
 hostile mtrr-narrow=36 0 2 '^2 rows: ' "suite=$two" --
 hostile mtrr-absent 0 2 '^2 rows: ' "suite=$two" --memory 5120 --
 hostile watchdog 0 2 '^hostile: the watchdog was fed [1-9]' "end=return suite=$two watchdog=60" --
+also watchdog hostile_watchdog_is_in_the_results jq -e '.environment.watchdog == "ICH9 and the firmware'"'"'s, 60 s"' "$results"
+hostile none,bmc 0 2 "^watchdog: ICH9 and the management controller's and the firmware's, 60 s" "suite=$two watchdog=60" -- -device ipmi-bmc-sim,id=bmc -device isa-ipmi-kcs,bmc=bmc
+also none,bmc hostile_bmc_is_put_back sh -c '! grep "could not be put back" "$1"' - "$log"
+hostile none,bmc-none 0 2 '^watchdog: none is known of the chipset with the bridge 8086:7000' "suite=$two watchdog=60" -- -machine pc
 hostile timer 0 2 '^2 rows: ' "suite=$two" --
 # Every write and flush of a run in turn may fail once: the first ones make folder and state, the last ones the report.
 for n in 2 3 4 9 12 18 20; do

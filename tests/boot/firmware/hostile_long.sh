@@ -21,7 +21,7 @@ processors=(1 2 4 8)
 # What the log says: two rows and the end's status 0; or no results, no row or no run, and why.
 right() { # STATUS BACKEND
 	local rows
-	rows=$(grep -cE '^[a-z0-9_.]+ +[0-9]+\.[0-9]+ ' "$work/log")
+	rows=$(grep -cE '^[a-z0-9_.]+ +([0-9]+\.[0-9]+|- +cycles +- +[0-9]+\.[0-9]+) ' "$work/log")
 	[ "$2" != auto ] || ! grep -E '^[a-z0-9_.]+ +[0-9]+\.[0-9]+ .* ok$' "$work/log" || return 1
 	case $1:$rows in
 	0:2) return 0 ;;
