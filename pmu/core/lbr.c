@@ -5,6 +5,10 @@
 #define MSR_LBR_TOS    0x1C9
 #define IA32_DEBUGCTL  0x1D9
 #define DEBUGCTL_LBR   1ull
+#define MSR_LBR_INFO   0xDC0 /* formats 5 and 7; bit 63: mispredicted (SDM 17.4.8.1, 17.12.1) */
+#define FORMAT(capabilities) ((capabilities) & 0x3F) /* IA32_PERF_CAPABILITIES[5:0] */
+#define FORMAT_INFO    5
+#define FORMAT_INFO2   7
 #define ADDRESS_BITS   48    /* linear addresses; above them flags in formats 3 and 4 (SDM 17.4.8.1) */
 
 /* Where the stack lies: SDM 17.5 (Core 2) and 17.6 (Nehalem and later). */
@@ -44,7 +48,8 @@ enum status lbr_open(struct lbr *l, const struct access *a, const struct cpu *cp
 	uint64_t value;
 	unsigned i = 0;
 	*why = NULL;
-	*l = (struct lbr){ .a = a, .cpu = cpu, .core = core, .pairs = p->lbr_pairs, .can_filter = listed(p, MSR_LBR_SELECT) };
+	const uint64_t format = FORMAT(cpu->perf_capabilities);
+	*l = (struct lbr){ .has_info = format == FORMAT_INFO || format == FORMAT_INFO2, .a = a, .cpu = cpu, .core = core, .pairs = p->lbr_pairs, .can_filter = listed(p, MSR_LBR_SELECT) };
 	while (i < COUNT_OF(places) && l->pairs > places[i].pairs_most)
 		i++;
 	if (cpu->pmu_absent)
@@ -97,7 +102,7 @@ static uint64_t linear(uint64_t value)
 
 enum status lbr_stop(struct lbr *l, struct lbr_pair *out, unsigned *n)
 {
-	uint64_t tos, from[LBR_PAIRS_MAX], to[LBR_PAIRS_MAX];
+	uint64_t tos, from[LBR_PAIRS_MAX], to[LBR_PAIRS_MAX], info[LBR_PAIRS_MAX];
 	*n = 0;
 	enum status s = wr(l, IA32_DEBUGCTL, lbr_frozen(l));
 	if (s == ST_OK)
@@ -107,13 +112,16 @@ enum status lbr_stop(struct lbr *l, struct lbr_pair *out, unsigned *n)
 		s = rd(l, l->from_msr + i, &from[i]);
 		if (s == ST_OK)
 			s = rd(l, l->to_msr + i, &to[i]);
+		if (s == ST_OK && l->has_info)
+			s = rd(l, MSR_LBR_INFO + i, &info[i]);
 	}
 	for (unsigned i = 0; i < l->pairs && s == ST_OK; i++) {
 		const unsigned at = (unsigned)(tos + l->pairs - i) % l->pairs;
 		if (!from[at] && !to[at])
 			continue;
-		/* Bit 63 marks a misprediction unless it copies the sign (formats 3 and 4). */
-		out[(*n)++] = (struct lbr_pair){ linear(from[at]), linear(to[at]), (from[at] >> 63) != (linear(from[at]) >> 63) };
+		/* Without registers of its own, bit 63 marks a misprediction unless it copies the sign (formats 3 and 4). */
+		const bool missed = l->has_info ? info[at] >> 63 : (from[at] >> 63) != (linear(from[at]) >> 63);
+		out[(*n)++] = (struct lbr_pair){ linear(from[at]), linear(to[at]), missed };
 	}
 	return s;
 }

@@ -34,6 +34,7 @@ struct lbr {
 	const struct cpu *cpu;
 	unsigned core, pairs;
 	uint32_t from_msr, to_msr;
+	bool has_info;         /* mispredictions stand in registers of their own (formats 5 and 7, SDM 17.4.8.1) */
 	bool can_filter;       /* MSR_LBR_SELECT is there */
 	uint64_t debugctl;     /* what IA32_DEBUGCTL holds while recording */
 };

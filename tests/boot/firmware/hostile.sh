@@ -11,7 +11,7 @@ cp --sparse=always "$out/stallmeter.img" "$work/image"
 mcopy -o -i "$work/image@@1M" "$out/tests/boot/firmware/hostile.efi" ::/EFI/BOOT/BOOTX64.EFI
 mcopy -o -i "$work/image@@1M" "$out/BOOTX64.EFI" ::/EFI/BOOT/STALL.EFI
 
-# hostile SWITCH STATUS ROWS SAID SETTINGS [OPTION]...: the end's status, so many rows with a value, a line that is said
+# hostile SWITCH STATUS ROWS|any SAID SETTINGS [OPTION]...: the end's status, so many rows with a value, a line that is said
 hostile() {
 	local switch=$1 name=${1//[-=,]/_} status=$2 rows=$3 said=$4 settings=$5 rc=0
 	shift 5
@@ -25,7 +25,7 @@ hostile() {
 	check "hostile_${name}_ends" test "$rc" -eq "$status"
 	check "hostile_${name}_is_told" grep -E "$said" "$work/log"
 	measured=$(grep -cE '^[a-z0-9_.]+ +([0-9]+\.[0-9]+|- +cycles +- +[0-9]+\.[0-9]+) ' "$work/log")
-	check "hostile_${name}_loses_no_row" test "$measured" -eq "$rows"
+	[ "$rows" = any ] || check "hostile_${name}_loses_no_row" test "$measured" -eq "$rows"
 	printf '# %-16s| %-60.60s | %-60.60s | %s rows, status %s\n' "$switch" "$(sed -n 's/^hostile: //p' "$work/log" | head -n 1)" \
 		"$(grep -E "$said" "$work/log" | head -n 1)" "$measured" "$rc" >>"$work/table"
 }
@@ -54,6 +54,8 @@ hostile pm-timer=112 0 2 '^clock: no ACPI timer that moves at its rate' "suite=$
 hostile mtrr-narrow=36 0 2 '^2 rows: ' "suite=$two" --
 hostile mtrr-absent 0 2 '^2 rows: ' "suite=$two" --memory 5120 --
 hostile watchdog 0 2 '^hostile: the watchdog was fed [1-9]' "end=return suite=$two watchdog=60" --
+# Between the lines of a row's begin and end, each quarter of a second: a row of seconds on any emulator. Without that it is fed 11 times.
+hostile watchdog-only-counts 0 any '^hostile: the watchdog was fed ([2-9][0-9]|[1-9][0-9]{2,}) times' "end=return suite=read.dram_all.bandwidth repetitions=3 watchdog=1" --smp 4 --
 also watchdog hostile_watchdog_is_in_the_results jq -e '.environment.watchdog == "ICH9 and the firmware'"'"'s, 60 s"' "$results"
 hostile none,bmc 0 2 "^watchdog: ICH9 and the management controller's and the firmware's, 60 s" "suite=$two watchdog=60" -- -device ipmi-bmc-sim,id=bmc -device isa-ipmi-kcs,bmc=bmc
 also none,bmc hostile_bmc_is_put_back sh -c '! grep "could not be put back" "$1"' - "$log"

@@ -142,11 +142,42 @@ static void test_lbr_missing_is_unsupported_with_the_reason(void **state)
 	sampling_close(&rig);
 }
 
+static void flags_in_the_source(struct machine *m) { m->pmu_lbr_format = 4; }
+
+/* Where they have registers of their own (format 5) the same branches are mispredicted as where bit 63 of the source tells them (format 4). */
+static void test_lbr_mispredictions_of_either_format(void **state)
+{
+	(void)state;
+	struct lbr_pair first[LBR_PAIRS_MAX];
+	unsigned missed = 0, n = 0;
+	for (unsigned format = 4; format <= 5; format++) {
+		sampling_open_machine(&rig, "skylake-sp", format == 4 ? flags_in_the_source : NULL, PAGE_2M);
+		memcpy(rig.map.host, choices, sizeof(choices));
+		assert_int_equal(rig.cpu.perf_capabilities & 0x3F, format);
+		assert_int_equal(lbr_open(&lbr, rig.a, &rig.cpu, 0, &why), ST_OK);
+		study(0, TURNS);
+		for (unsigned i = 0; i < count; i++)
+			missed += pairs[i].mispredicted;
+		if (format == 4) {
+			memcpy(first, pairs, sizeof(first));
+			n = count;
+			assert_in_range(missed, 1, count - 1);
+		}
+		sampling_close(&rig);
+	}
+	assert_int_equal(count, n);
+	for (unsigned i = 0; i < n; i++) {
+		assert_int_equal(pairs[i].from, first[i].from);
+		assert_int_equal(pairs[i].mispredicted, first[i].mispredicted);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lbr_trajectory_is_the_kernels),
 		cmocka_unit_test(test_lbr_filters_leave_their_kind_out),
+		cmocka_unit_test(test_lbr_mispredictions_of_either_format),
 		cmocka_unit_test(test_lbr_missing_is_unsupported_with_the_reason),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
