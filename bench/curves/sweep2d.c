@@ -247,7 +247,7 @@ static enum status stairs(struct table *p)
 		st = window_set_up(p->b, w, 0, p->out);
 	}
 	if (st == ST_OK && w->shape.bytes < STAIRS_MOST)
-		str_copy(p->out->remark, sizeof(p->out->remark), "not so much memory: the staircase ends early");
+		str_copy(p->out->remark, sizeof(p->out->remark), "not enough memory: the staircase ends early");
 	p->out->footprint_bytes = w->shape.bytes;
 	p->out->page_bytes = w->map.page_bytes;
 	for (uint64_t bytes = STAIRS_LEAST; bytes <= w->shape.bytes && st == ST_OK; bytes *= 2)

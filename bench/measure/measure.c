@@ -253,11 +253,12 @@ static enum status measure(struct loop *l, bool warm)
 void row_failed(struct row_result *out, enum status st, const struct job *job, const char *where)
 {
 	struct text reason;
-
 	text_init(&reason, out->reason, sizeof(out->reason));
 	out->status = row_status_of(st);
 	if (st == ST_FULL)
 		text_fmt(&reason, "%s: no memory for it", where);
+	else if (job && st == ST_TIMEOUT && job->status == ST_TIMEOUT && job->ip && job->ip != job->entry)
+		text_fmt(&reason, "the kernel did not end in time on core %u, at 0x%llx", job->core, (unsigned long long)job->ip);
 	else if (job && st == ST_TIMEOUT)
 		text_fmt(&reason, "core %u did not answer in time", job->core);
 	else if (job && st == ST_FAULT && job->status != ST_FAULT)
@@ -276,7 +277,6 @@ bool row_begin(struct bench *b, const struct row *r, struct row_result *out)
 	/* A row draws from its own sequence, whatever ran before it. */
 	random_init(&b->random, fnv1a64(b->seed, r->name, str_length(r->name)));
 	struct text remark;
-
 	text_init(&remark, out->remark, sizeof(out->remark));
 	if (b->cpu->hypervisor && b->a->kind == ACCESS_HW)
 		text_fmt(&remark, "virtual: measured in a virtual machine");

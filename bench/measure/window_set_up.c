@@ -33,10 +33,10 @@ static enum status map_working_set(struct bench *b, struct working_set *w, unsig
 		if (st != ST_UNSUPPORTED || page == PAGE_4K || large_pages)
 			break;
 		page = PAGE_4K;
-		str_copy(out->remark, sizeof(out->remark), "4 KiB pages: no 2 MiB pages to be had; TLB misses are in it");
+		str_copy(out->remark, sizeof(out->remark), "4 KiB pages: no 2 MiB pages available; TLB misses are in it");
 	}
 	if (large_pages && page > PAGE_4K && (st == ST_UNSUPPORTED || st == ST_FULL)) {
-		str_copy(out->reason, sizeof(out->reason), st == ST_FULL ? "not so much memory" : "no pages of that size to be had");
+		str_copy(out->reason, sizeof(out->reason), st == ST_FULL ? "not enough memory" : "no pages of that size are available");
 		return ST_UNSUPPORTED;
 	}
 	w->mapped = st == ST_OK;
@@ -81,7 +81,7 @@ static enum status write_code(struct bench *b, struct working_set *w, unsigned s
 		if (st != ST_UNSUPPORTED || page == PAGE_4K)
 			break;
 		page = PAGE_4K;
-		str_copy(out->remark, sizeof(out->remark), "4 KiB pages: no 2 MiB pages to be had; ITLB misses may be in it");
+		str_copy(out->remark, sizeof(out->remark), "4 KiB pages: no 2 MiB pages available; ITLB misses may be in it");
 	}
 	w->code_mapped = st == ST_OK;
 	if (st == ST_OK)

@@ -310,7 +310,7 @@ void matrix_row(struct bench *b, const struct row *r, struct row_result *out)
 	text_init(&reason, out->reason, sizeof(out->reason));
 	out->status = row_status_of(st);
 	if (st == ST_FULL)
-		text_fmt(&reason, "not so much memory");
+		text_fmt(&reason, "not enough memory");
 	else if (st == ST_TIMEOUT)
 		text_fmt(&reason, "core %u did not answer in time", p.job.core);
 	else

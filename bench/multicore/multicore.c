@@ -222,7 +222,7 @@ enum status multicore_map(struct multicore *c, unsigned member, unsigned node, s
 		if (st != ST_UNSUPPORTED || page == PAGE_4K)
 			break;
 		page = PAGE_4K;
-		str_copy(out->remark, sizeof(out->remark), "4 KiB pages: no 2 MiB pages to be had; TLB misses are in it");
+		str_copy(out->remark, sizeof(out->remark), "4 KiB pages: no 2 MiB pages available; TLB misses are in it");
 	}
 	w->mapped = st == ST_OK;
 	c->members[member].visited_bytes = c->members[member].visited_to = 0;
@@ -267,7 +267,7 @@ void multicore_failed(const struct multicore *c, enum status st, struct row_resu
 	out->absent = st == ST_FULL;
 	out->series.points = 0;
 	if (st == ST_FULL)
-		text_fmt(&reason, "not so much memory");
+		text_fmt(&reason, "not enough memory");
 	else if (st == ST_TIMEOUT)
 		text_fmt(&reason, "core %u did not answer in time", c->failed);
 	else if (st == ST_FAULT && !c->in_kernel)

@@ -219,7 +219,7 @@ static enum status run_ends_so(void *self, struct job *jobs, unsigned n, uint64_
 }
 
 static const struct { enum status ends; enum row_status status; const char *reason; } endings[] = {
-	{ ST_FAULT, ROW_FAULT, "vector 14 at 0x200000000040" }, { ST_TIMEOUT, ROW_TIMEOUT, "core 0 did not answer in time" },
+	{ ST_FAULT, ROW_FAULT, "vector 14 at 0x200000000040" }, { ST_TIMEOUT, ROW_TIMEOUT, "the kernel did not end in time on core 0, at 0x200000000040" },
 	{ ST_BROKEN, ROW_FAILED, "broken" }, { ST_IO, ROW_FAILED, "i/o error" }, { ST_UNSUPPORTED, ROW_UNSUPPORTED, "unsupported" },
 };
 

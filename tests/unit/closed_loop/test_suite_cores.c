@@ -344,7 +344,7 @@ static void test_cores_arrays_beyond_memory_are_told(void **state)
 	r.guard.access.ops = with.ops;
 	assert_int_equal(memory_host_result(&r.host, "read.l1_all.bandwidth")->status, ROW_OK);
 	assert_int_equal(memory_host_result(&r.host, "write.dram_all.bandwidth")->status, ROW_UNSUPPORTED);
-	assert_string_equal(memory_host_result(&r.host, "write.dram_all.bandwidth")->reason, "not so much memory");
+	assert_string_equal(memory_host_result(&r.host, "write.dram_all.bandwidth")->reason, "not enough memory");
 	assert_int_equal(r.sum.unexpected, 0);
 	close_run(&r);
 }
