@@ -149,6 +149,8 @@ static void test_loop_odd_machines_are_found_again(void **state)
 	assert_int_equal(judge_files("tests/machines/memory/tracker.machine", "write.dram_all.*"), 0);
 	assert_int_equal(judge_files("tests/machines/cores/pair.machine", "tlb.*,load.dram_loaded.*,sync.*,store.rfo.*"), 0);
 	assert_int_equal(judge_files("tests/machines/cores/westmere.machine", "store.rfo.*,load.dram_local_big.*,tlb.dtlb_4k.*,load.l3_*_other_core.*,core_to_core.*"), 0);
+	assert_int_equal(judge_files("tests/machines/cores/broadwell.machine", "tlb.*,exec.div64*,branch.return.*,store.nt.*"), 0);
+	assert_int_equal(judge_files("tables/machines/zen4.machine", "load.dram_loaded.*"), 0);
 	assert_int_equal(judge_files("tests/machines/caches/three_ways.machine", "frontend.itlb_walk.*"), 0);
 	assert_int_equal(judge_files("tests/machines/memory/rhythm.machine", "load.dram_loaded.*"), 0);
 	assert_int_equal(judge_files("tests/machines/caches/port.machine", "read.l3.bandwidth"), 0);

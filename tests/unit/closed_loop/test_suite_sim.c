@@ -342,6 +342,40 @@ static void test_sim_big_chase_finds_no_lines_of_earlier_rows(void **state)
 	loop_close(&r);
 }
 
+/* A row of a built-in machine with one field changed. */
+static void changed_row(const char *machine, const char *section, const char *key, const char *value, const char *row, enum row_status status, bool absent, const char *why)
+{
+	static struct loop_run r;
+	char *text = loop_changed(loop_built_in(machine), section, key, value);
+	loop_open(&r, text);
+	loop_suite(&r, row);
+	const struct row_result *found = memory_host_result(&r.host, row);
+	fprintf(stderr, "%s, %s.%s = %s: %s %s (%s)\n", machine, section, key, value, row, row_status_name(found->status), found->reason);
+	assert_int_equal(found->status, status);
+	assert_int_equal(found->absent, absent);
+	assert_non_null(strstr(found->reason, why));
+	loop_close(&r);
+	free(text);
+}
+
+/* Each load walks where no DTLB holds large pages: its event takes `ok` from rows that otherwise only show that memory answered. */
+static void test_sim_walks_beside_loads_from_memory_are_counted(void **state)
+{
+	(void)state;
+	changed_row("sandy-bridge", "dtlb", "large_entries", "0", "load.dram_local.latency", ROW_UNPROVEN, false, "DTLB_LOAD_MISSES");
+	changed_row("sandy-bridge", "dtlb", "large_entries", "0", "load.fill_buffer.latency", ROW_UNPROVEN, false, "DTLB_LOAD_MISSES");
+}
+
+static void test_sim_stalls_that_a_processor_lacks_are_unsupported(void **state)
+{
+	(void)state;
+	changed_row("nehalem-ep", "front", "lcp_cycles", "0", "frontend.lcp.penalty", ROW_UNSUPPORTED, true, "this processor has none");
+	changed_row("nehalem-ep", "core", "partial_flags_cycles", "0", "exec.partial_flags.penalty", ROW_UNSUPPORTED, true, "this processor has none");
+	changed_row("nehalem-ep", "core", "partial_register_cycles", "0", "exec.partial_register.penalty", ROW_UNSUPPORTED, true, "this processor has none");
+	changed_row("nehalem-ep", "core", "register_reads", "0", "exec.rob_read_port.penalty", ROW_UNSUPPORTED, true, "this processor has none");
+	changed_row("nehalem-ep", "front", "lcp_cycles", "1", "frontend.lcp.penalty", ROW_OK, false, "");
+}
+
 static void test_sim_two_runs_are_identical(void **state)
 {
 	(void)state;
@@ -373,6 +407,8 @@ int main(void)
 		cmocka_unit_test(test_sim_missing_levels_are_expected_unsupported),
 		cmocka_unit_test(test_sim_confirming_row_agrees),
 		cmocka_unit_test(test_sim_big_chase_finds_no_lines_of_earlier_rows),
+		cmocka_unit_test(test_sim_walks_beside_loads_from_memory_are_counted),
+		cmocka_unit_test(test_sim_stalls_that_a_processor_lacks_are_unsupported),
 		cmocka_unit_test(test_sim_two_runs_are_identical),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
