@@ -425,6 +425,7 @@ FUZZ_PROGRAMS := $(patsubst tests/fuzz/%.c,$(OUT)/fuzz/%,$(wildcard tests/fuzz/f
 FUZZ_SOURCES_fuzz_decode := $(wildcard pmu/sim/isa/*.c)
 FUZZ_SOURCES_fuzz_machine := pmu/text.c pmu/sim/machine/machine.c pmu/sim/machine/machine_check.c pmu/sim/machine/event_map.c pmu/sim/machine/map_text.c pmu/sim/machine/uncore_map.c $(OUT)/gen/machines.c
 FUZZ_SOURCES_fuzz_ibs := pmu/amd/ibs.c pmu/text.c
+FUZZ_SOURCES_fuzz_pebs := pmu/counters/pebs.c $(LAYERS)
 FUZZ_SOURCES_fuzz_map := pmu/text.c pmu/sim/machine/event_map.c pmu/sim/machine/map_text.c
 FUZZ_SOURCES_fuzz_trace := pmu/text.c runner/data/trace_text.c runner/data/trace_cpus.c
 FUZZ_SOURCES_fuzz_request := runner/shim/serve.c runner/library/stallmeter_sim.c runner/data/trace_text.c pmu/text.c $(LAYERS)

@@ -130,6 +130,7 @@ struct access {
 	bool dry;          /* nothing is written or counted (pmu/backend/dry_run.h): what a count decides is planned */
 	const char *name;  /* "hw", "sim:nehalem-ep", "native" */
 	unsigned cores;    /* logical processors that answer */
+	unsigned first;    /* what number the backend has for core 0: not 0 behind a layer that shows some of its cores (core_kind.c) */
 	unsigned nodes;    /* memory nodes */
 	uint64_t tsc_hz;   /* as calibrated (hw, native) or known (sim) */
 	/* Locality of cores and nodes as reported by the firmware; NULL if unknown. */
@@ -140,7 +141,7 @@ struct access {
 	struct register_failure *failure; /* where a layer keeps it (msr_guard.c); NULL: none does */
 	/* Whether the machine counts the event of an IA32_PERFEVTSEL value: a simulated one knows some by name only, and such a
 	 * count is not 0 but unknown. NULL: it counts all. Layers pass it on with its own self. */
-	bool (*counts)(void *counts_self, uint64_t select); /* NetBurst: an ESCR's value, its address in bits 63:32 */
+	bool (*counts)(void *counts_self, unsigned core, uint64_t select); /* NetBurst: an ESCR's value, its address in bits 63:32 */
 	/* How many events, of cores and uncore boxes, were switched on so far that a simulated machine knows by name alone: they
 	 * count nothing, and their 0 is no count. NULL: a real machine. */
 	uint64_t (*unmodelled)(void *counts_self);
@@ -151,6 +152,10 @@ struct access {
 	enum status (*interrupts)(void *counts_self, unsigned core, struct interrupts *i);
 	void *counts_self;
 };
+
+/* Where a core's control area, its debug-store area lie in the window. */
+static inline uint64_t control_va(const struct access *a, unsigned core) { return WINDOW_CONTROL + (uint64_t)(a->first + core) * CONTROL_BYTES; }
+static inline uint64_t ds_va(const struct access *a, unsigned core) { return WINDOW_DS + (uint64_t)(a->first + core) * DS_BYTES; }
 
 struct text;
 /* Names the register of a failed access: "register 0x3F6 does not answer"; what is generally known where no layer keeps it. */

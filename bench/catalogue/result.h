@@ -52,6 +52,13 @@ struct sample_source {
 	uint32_t histogram[SAMPLE_BUCKETS];
 };
 
+/* Cycles from the retirement of the instruction before to that of a load, of the records that name the row's source (timed PEBS). */
+struct sample_retire {
+	uint32_t count;          /* 0: the records hold none */
+	uint32_t least, most;
+	uint64_t sum;
+};
+
 enum sample_verdict {
 	SAMPLE_NONE,        /* the row's loads are not sampled */
 	SAMPLE_AGREES,      /* within 2 % of the chase */
@@ -89,6 +96,7 @@ struct sample_result {
 	const char *beside;      /* the event that counted all these loads, "" if none */
 	int64_t value_milli;     /* mean latency of records from the row's sources, up to their 99th percentile, cycles */
 	int64_t difference_milli;/* value_milli relative to the chase's value, minus 1, in thousandths */
+	struct sample_retire retire;
 	struct sample_source sources[SAMPLE_SOURCES];
 	struct sample_l3 l3;     /* with IBS alone */
 };

@@ -11,7 +11,7 @@ static enum status core_modelled(const struct bench *b, const struct request *q,
 	const char *ignored;
 	enum status st;
 
-	*modelled = e->fixed || b->a->counts(b->a->counts_self, e->netburst ? netburst_select(b->cpu, e) : counter_select(e));
+	*modelled = e->fixed || b->a->counts(b->a->counts_self, b->core, e->netburst ? netburst_select(b->cpu, e) : counter_select(e));
 	if (!*modelled || !e->extra_msr)
 		return ST_OK;
 	st = plan_events(b->cpu, one, 1, &plan, &ignored);

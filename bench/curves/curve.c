@@ -78,7 +78,7 @@ enum status curve_prepare(struct loop *l, uint64_t iterations)
 static enum status run_iterations(struct loop *l, uint64_t code, uint64_t iterations, const struct counting *c, struct window *out)
 {
 	struct working_set *w = &l->sets[0];
-	uint64_t arguments[6] = { code, iterations, w->at, WINDOW_CONTROL + l->b->core * CONTROL_BYTES, 0, w->map.va + w->shape.bytes + HOT_OFFSET };
+	uint64_t arguments[6] = { code, iterations, w->at, control_va(l->b->a, l->b->core), 0, w->map.va + w->shape.bytes + HOT_OFFSET };
 	enum status st;
 
 	l->b->ahead = w->mapped && l->row->target == TARGET_DRAM ? &w->map : NULL;

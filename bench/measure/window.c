@@ -79,7 +79,7 @@ enum status window_load(struct bench *b, unsigned core, const struct kernel *k, 
 		job->gate = gate;
 		job->undo = WINDOW_CODE + kernel_find("k_measure_off")->offset;
 	}
-	job->argument = WINDOW_CONTROL + core * CONTROL_BYTES;
+	job->argument = control_va(b->a, core);
 	if (b->reloaded)
 		return reload_ahead(b, b->reloaded, block, job);
 	return b->ahead ? load_ahead(b->ahead, block, job) : ST_OK;
@@ -241,7 +241,7 @@ void window_arguments(const struct bench *b, const struct working_set *w, uint64
 	} else {
 		arguments[0] = w->at;
 		arguments[1] = iterations;
-		arguments[2] = WINDOW_CONTROL + b->core * CONTROL_BYTES;
+		arguments[2] = control_va(b->a, b->core);
 	}
 }
 

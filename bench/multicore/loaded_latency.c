@@ -104,7 +104,7 @@ static enum status loaded_window(struct loaded *l, unsigned n, uint32_t delay, u
 	m->arguments[0] = m->set.at;
 	m->arguments[1] = loads / m->set.kernel->loads;
 	m->arguments[3] = l->token;
-	m->arguments[4] = WINDOW_CONTROL + m->core * CONTROL_BYTES;
+	m->arguments[4] = control_va(c->b->a, m->core);
 	c->b->ahead = &m->set.map; /* on all cores, which thus begin together */
 	if (st == ST_OK)
 		st = multicore_run(c, n, c->counting.on, together);

@@ -129,6 +129,7 @@ struct sampling {
 	struct pebs_burst bursts[PERIODS];
 	uint64_t beside_events;
 	bool has_companion, has_beside;
+	uint32_t codes;      /* of the row's source, a bit each */
 	bool loses;          /* events and records do not balance: too many records are missing, however many */
 	struct sampled_load *records;
 	uint32_t *work;      /* scratch, of the same capacity */
@@ -185,6 +186,16 @@ static bool is_other(const struct sampling *s, const struct pebs_record *r)
 	return offset >= (s->code ? w->shape.bytes : w->map.bytes) || (s->code && offset % LINE == CURVE_SENDS);
 }
 
+static void note_retirement(const struct sampling *s, const struct pebs_record *r, struct sample_retire *out)
+{
+	if (!s->pebs.timed || !(s->codes >> (r->source & (SAMPLE_SOURCES - 1)) & 1))
+		return;
+	out->least = out->count && out->least < r->retire_latency ? out->least : r->retire_latency;
+	out->most = out->most > r->retire_latency ? out->most : r->retire_latency;
+	out->sum += r->retire_latency;
+	out->count++;
+}
+
 static enum status take_records(struct sampling *s)
 {
 	struct sample_result *out = s->out;
@@ -201,6 +212,7 @@ static enum status take_records(struct sampling *s)
 		}
 		if (!is_node(s, &r))
 			out->wrong_address++;
+		note_retirement(s, &r, &out->retire);
 		if (out->records < s->capacity)
 			s->records[out->records++] = (struct sampled_load){ (uint32_t)r.latency, r.source & (SAMPLE_SOURCES - 1) };
 	}
@@ -431,7 +443,6 @@ static void sample_loads(struct loop *l, uint64_t code, unsigned proof, struct r
 	struct bench *b = l->b;
 	struct sample_result *out = &row->sample;
 	struct sampling s = { .l = l, .out = out, .code = code };
-	uint32_t codes;
 	const char *why;
 	size_t each = sizeof(*s.records) + sizeof(*s.work), bytes;
 
@@ -440,8 +451,8 @@ static void sample_loads(struct loop *l, uint64_t code, unsigned proof, struct r
 		return;
 	}
 	s.event = latency_event(b->cpu->processor);
-	codes = sample_codes(b->cpu->processor, l->row->source);
-	if (!s.event || !codes) {
+	s.codes = sample_codes(b->cpu->processor, l->row->source);
+	if (!s.event || !s.codes) {
 		if (!s.event)
 			sample_set_reason(out, SAMPLE_UNSUPPORTED, "no load-latency event");
 		return;
@@ -463,7 +474,7 @@ static void sample_loads(struct loop *l, uint64_t code, unsigned proof, struct r
 		return;
 	}
 	s.work = (uint32_t *)(void *)(s.records + s.capacity);
-	run(&s, codes, row);
+	run(&s, s.codes, row);
 	b->host->put(b->host->self, s.records, bytes);
 }
 

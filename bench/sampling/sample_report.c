@@ -32,6 +32,16 @@ static void json_source(struct text *t, const struct sample_source *s, const cha
 	text_fmt(t, "]}");
 }
 
+/* Only where records hold it, and an event counts these loads: its name is the one that tools know the latency by. */
+static void json_retire(struct text *t, const struct sample_result *s)
+{
+	if (!s->retire.count || !s->beside[0])
+		return;
+	text_fmt(t, ", \"retire_latency\": {\"event\": \"%s\", \"count\": %u, \"min\": %u", s->beside, s->retire.count, s->retire.least);
+	json_milli(t, "mean", mul_div((int64_t)s->retire.sum, 1000, s->retire.count), true);
+	text_fmt(t, ", \"max\": %u}", s->retire.most);
+}
+
 void sample_json(struct text *t, const struct sample_result *s, const struct latency_source *names)
 {
 	bool there = has_numbers(s), comma = false;
@@ -53,7 +63,9 @@ void sample_json(struct text *t, const struct sample_result *s, const struct lat
 		text_fmt(t, "null");
 	json_milli(t, "shadow", s->shadow_milli, s->lost_known);
 	json_milli(t, "fraction", s->fraction_milli, there && s->fraction_milli >= 0);
-	text_fmt(t, ", \"normalised_by\": \"%s\", \"sources\": {", s->beside);
+	text_fmt(t, ", \"normalised_by\": \"%s\"", s->beside);
+	json_retire(t, s);
+	text_fmt(t, ", \"sources\": {");
 	for (unsigned code = 0; code < SAMPLE_SOURCES; code++)
 		if (s->sources[code].count) {
 			text_fmt(t, comma ? ", " : "");

@@ -132,7 +132,7 @@ static enum status run(const struct access *a, const struct cpu *cpu, const stru
 		}
 		b->argument[k->count_argument] = iterations;
 		jobs[i] = (struct job){ .core = i, .entry = WINDOW_CODE + measure->offset,
-		                        .argument = WINDOW_CONTROL + i * CONTROL_BYTES };
+		                        .argument = control_va(a, i) };
 	}
 	enum status st = a->ops->run(a->self, jobs, cores, UINT64_MAX / 4);
 	for (unsigned i = 0; i < cores && st == ST_OK; i++) {

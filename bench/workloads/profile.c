@@ -244,7 +244,7 @@ static void reduce_run(const struct loop *l, const struct profile_run *run, cons
 
 		to->slot = &p->plan.slots[run->index[e]];
 		to->overcounts = event_overcounts(l->b->cpu->processor, to->slot->event->name);
-		to->uncounted = l->b->a->counts && !to->slot->fixed && !l->b->a->counts(l->b->a->counts_self, to->slot->event->netburst ?
+		to->uncounted = l->b->a->counts && !to->slot->fixed && !l->b->a->counts(l->b->a->counts_self, l->b->core, to->slot->event->netburst ?
 			netburst_select(l->b->cpu, to->slot->event) : counter_select(to->slot->event));
 		to->unit_milli = mul_div(micro, 1, 1000);
 		to->spread_milli = mul_div(spread, 1, 1000);

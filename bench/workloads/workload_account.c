@@ -72,7 +72,7 @@ static unsigned ask_for(struct bench *b, struct account_work *w, const struct ev
 			return i;
 		}
 	if (w->ask_count == ASKS_MAX ||
-	    (b->a->counts && !b->a->counts(b->a->counts_self, e->netburst ? netburst_select(b->cpu, e) : counter_select(&a.event))))
+	    (b->a->counts && !b->a->counts(b->a->counts_self, b->core, e->netburst ? netburst_select(b->cpu, e) : counter_select(&a.event))))
 		return ASKS_MAX;
 	w->asks[w->ask_count] = a;
 	if (e->netburst) {

@@ -35,7 +35,7 @@ static enum status run_window(struct gated *g, const struct ask_run *run, uint64
 		work_arguments(w, i ? iterations * COMPANION_FACTOR : iterations, block->argument);
 		jobs[i].core = w->core;
 		jobs[i].entry = WINDOW_CODE + wrapper->offset;
-		jobs[i].argument = WINDOW_CONTROL + w->core * CONTROL_BYTES;
+		jobs[i].argument = control_va(b->a, w->core);
 	}
 	if (st != ST_OK)
 		return st;

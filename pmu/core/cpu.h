@@ -63,6 +63,10 @@ static inline unsigned bit_count(uint32_t value)
 /* Fills *cpu from core 0 of the backend. Checks every leaf: a nonsensical one is ignored. ST_OK also for a processor that
  * only the generic rows describe. */
 MUST_CHECK enum status cpu_identify(const struct access *a, struct cpu *cpu);
+/* cpu_check.c: where the processor says otherwise than its descriptor: the processor's word is taken, and *t gets what differs, separated by
+ * semicolons. false: nothing. */
+struct text;
+bool cpu_contradictions(const struct cpu *cpu, struct text *t);
 /* The data (or unified) cache of a level; NULL if there is none. */
 const struct cpu_cache *cpu_cache(const struct cpu *cpu, unsigned level);
 /* Lines at this distance share a set of the cache; 0 if unknown (NULL, fully associative or no associativity reported). */

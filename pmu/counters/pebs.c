@@ -13,6 +13,7 @@
 #define STATUS_OVF_BUFFER         (1ull << 62)
 #define EVTSEL_ADAPTIVE           (1ull << 34) /* the counter's records have all groups that MSR_PEBS_DATA_CFG asks for */
 #define CAPABILITY_BASELINE       (1ull << 14) /* IA32_PERF_CAPABILITIES: records are adaptive */
+#define CAPABILITY_TIMED          (1ull << 17) /* ... and hold retire latencies */
 #define LL_EN                     32 /* IA32_PEBS_ENABLE: load latency on counter 0; SDM figure 18-27 */
 
 /* The debug-store management area in its 64-bit form, SDM figure 17-8. */
@@ -87,7 +88,7 @@ enum status pebs_open(struct pebs *p, const struct access *a, const struct cpu *
 	/* IA32_PERF_CAPABILITIES[11:8] if present: bit 6 is set wherever PEBS is (SDM 18.6.1.1). */
 	unsigned format = cpu->perf_capabilities ? (unsigned)(cpu->perf_capabilities >> 8 & 15) : cpu->processor->pebs_format;
 	*why = NULL;
-	*p = (struct pebs){ .a = a, .cpu = cpu, .core = core, .va = WINDOW_DS + core * DS_BYTES };
+	*p = (struct pebs){ .a = a, .cpu = cpu, .core = core, .va = ds_va(a, core) };
 	if (cpu->pmu_version < 2)
 		*why = cpu->pmu_absent ? cpu->pmu_absent : "no counters that sample";
 	else if (!cpu->pebs)
@@ -99,6 +100,7 @@ enum status pebs_open(struct pebs *p, const struct access *a, const struct cpu *
 	if (*why)
 		return ST_UNSUPPORTED;
 	p->capacity = p->layout->buffer_bytes / p->layout->bytes;
+	p->timed = p->layout->groups && cpu->perf_capabilities & CAPABILITY_TIMED;
 	return ST_OK;
 }
 
@@ -340,12 +342,8 @@ static uint64_t field(const uint8_t *record, unsigned offset)
 	return v;
 }
 
-enum status pebs_read(const struct pebs *p, unsigned i, struct pebs_record *out)
+enum status pebs_decode(const struct pebs_layout *l, bool timed, const uint8_t *record, struct pebs_record *out)
 {
-	if (i >= p->records)
-		return ST_RANGE;
-	const struct pebs_layout *l = p->layout;
-	const uint8_t *record = p->ds + DS_BUFFER + (size_t)i * l->bytes;
 	*out = (struct pebs_record){ .ip = field(record, l->ip), .status = field(record, l->status),
 		.address = field(record, l->address), .source = field(record, l->source), .latency = field(record, l->latency) & l->latency_mask,
 		.eventing_ip = field(record, l->eventing_ip), .tsc = field(record, l->tsc) };
@@ -354,9 +352,17 @@ enum status pebs_read(const struct pebs *p, unsigned i, struct pebs_record *out)
 		out->gpr[l->groups ? k : register_order[k]] = field(record, l->gpr + 8 * k);
 	if (!l->groups)
 		return ST_OK;
-	uint64_t format; /* groups 31:0, bytes 63:48 */
+	uint64_t format; /* groups 31:0, retire latency 47:32, bytes 63:48 */
 	memcpy(&format, record, sizeof(format));
+	out->retire_latency = timed ? (uint16_t)(format >> 32) : 0;
 	return (uint32_t)format == l->groups && format >> 48 == l->bytes ? ST_OK : ST_BROKEN;
+}
+
+enum status pebs_read(const struct pebs *p, unsigned i, struct pebs_record *out)
+{
+	if (i >= p->records)
+		return ST_RANGE;
+	return pebs_decode(p->layout, p->timed, p->ds + DS_BUFFER + (size_t)i * p->layout->bytes, out);
 }
 
 /* --- what is missing --------------------------------------------------------------------------- */

@@ -38,6 +38,7 @@ struct pebs_record {
 	uint64_t source;        /* data source, as recorded */
 	uint64_t latency;       /* cycles, load-latency event only */
 	uint64_t eventing_ip, tsc;
+	uint16_t retire_latency; /* cycles since the instruction before retired, 0xFFFF or more at most; 0 unless struct pebs.timed */
 };
 
 /* One event to sample. */
@@ -63,6 +64,7 @@ struct pebs {
 	uint8_t *ds;            /* the core's DS area, as C code addresses it */
 	uint64_t va;            /* the same as the processor addresses it */
 	unsigned capacity;      /* records */
+	bool timed;             /* records hold retire latencies */
 	const struct event *auxiliary; /* out, of pebs_start: counted beside the load-latency event, which is wrong without it; NULL: none */
 	uint8_t auxiliary_counter;
 	struct sampling_gate gate; /* out, of pebs_start: what the job that is sampled writes */
@@ -87,6 +89,9 @@ MUST_CHECK enum status pebs_start(struct pebs *p, struct pebs_request *requests,
 MUST_CHECK enum status pebs_latency_enable(const struct access *a, const struct cpu *cpu, unsigned core, uint32_t counters, uint64_t *enable);
 /* Stops what the job may have left on, and finds how many records there are. */
 MUST_CHECK enum status pebs_stop(struct pebs *p);
+/* Decodes a record of l->bytes bytes; what stands in it is not trusted. ST_BROKEN: an adaptive record of other groups or another size than were
+ * asked for. SDM volume 3, "Adaptive PEBS"; timed: bits 47:32 of its first word hold the retire latency. */
+MUST_CHECK enum status pebs_decode(const struct pebs_layout *l, bool timed, const uint8_t *record, struct pebs_record *out);
 /* Record i of the last burst, i < p->records. ST_BROKEN: an adaptive record of other groups than were asked for. */
 MUST_CHECK enum status pebs_read(const struct pebs *p, unsigned i, struct pebs_record *out);
 

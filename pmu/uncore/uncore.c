@@ -61,7 +61,7 @@ enum status uncore_bus_lock(const struct access *a, unsigned core, uint64_t va)
 	block->kernel = WINDOW_CODE + lock->offset;
 	block->argument[0] = va;
 	block->argument[1] = 1;
-	struct job job = { .core = core, .entry = WINDOW_CODE + wrapper->offset, .argument = WINDOW_CONTROL + core * CONTROL_BYTES };
+	struct job job = { .core = core, .entry = WINDOW_CODE + wrapper->offset, .argument = control_va(a, core) };
 	return a->ops->run(a->self, &job, 1, 0);
 }
 

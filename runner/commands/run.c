@@ -11,6 +11,7 @@
 #include "bench/measure/reduce.h"
 #include "bench/suite/suite.h"
 #include "pmu/core/cpu.h"
+#include "pmu/backend/core_kind.h"
 #include "pmu/backend/msr_guard.h"
 #include "runner/host/backend.h"
 #include "runner/options/command.h"
@@ -22,7 +23,7 @@
 #define ENVIRONMENT_MOST 16
 #define SHOWN_MS         1000 /* progress within a row */
 
-static const char *backend_name = "native", *machine_name, *suite, *label = "", *expect_file, *profile, *trace_file, *cores, *nodes,
+static const char *backend_name = "native", *machine_name, *suite, *label = "", *expect_file, *profile, *trace_file, *cores, *nodes, *kind,
                   *out = "out/run";
 static uint64_t repetitions, vector_bits, seed;
 static bool proofs;
@@ -38,6 +39,8 @@ static unsigned run_options(struct option *list, unsigned most)
 		 "quick, full, or row names and patterns separated by commas (default: quick)"},
 		{"--profile", OPTION_TEXT, &profile, "NAME|EVENTS", NULL, 0, 0,
 		 "count a profile's events, see `stallmeter list --profiles`, or EVENT,EVENT,... over the rows' kernels; with ,lbr=KIND+KIND behind it, last-branch records of JCC, NEAR_RET, NEAR_REL_CALL, ... or all; with ,records=N, a record of each precise event after N of it: where, which lines and pages, from which source"},
+		{"--kind", OPTION_CHOICE, &kind, "p|e|lpe", "p|e|lpe", 0, 0,
+		 "the kind of core on which rows run where there are several: large ones, small ones, small ones of a second kind; they are numbered from 0 (default: that of the first core)"},
 		{"--cores", OPTION_TEXT, &cores, "LIST", NULL, 0, 0, "the cores that rows of several cores may use, such as 0-3,8 (default: all)"},
 		{"--nodes", OPTION_TEXT, &nodes, "LIST", NULL, 0, 0, "the memory nodes that they may use (default: all)"},
 		{"--repetitions", OPTION_NUMBER, &repetitions, "N", NULL, 0, SAMPLES_MAX,
@@ -218,7 +221,23 @@ static void environment_add(struct environment *e, const char *key, const char *
 	e->count++;
 }
 
-static void environment_fill(struct environment *e, bool native)
+/* Which kinds of cores there are, and on which rows ran: "p: cores 0 to 7, e: cores 8 to 15; rows on e". Nothing where all are alike. */
+static void environment_kinds(struct environment *e, const struct access *a)
+{
+	struct core_kind_place kinds[CORE_KINDS_MAX];
+	char text[160];
+	struct text t;
+	const unsigned n = core_kinds(a, kinds);
+	if (n < 2)
+		return;
+	text_init(&t, text, sizeof(text));
+	for (unsigned i = 0; i < n; i++)
+		text_fmt(&t, "%s%s: cores %u to %u", i ? ", " : "", kinds[i].name, kinds[i].first, kinds[i].first + kinds[i].count - 1);
+	text_fmt(&t, "; rows on %s", kind ? kind : kinds[0].name);
+	environment_add(e, "core_kinds", text);
+}
+
+static void environment_fill(struct environment *e, const struct backend *b)
 {
 	static const char *const dmi[][2] = {
 		{"sys_vendor", "system_vendor"}, {"product_name", "product"}, {"board_name", "board"},
@@ -235,9 +254,31 @@ static void environment_fill(struct environment *e, bool native)
 	struct tm utc;
 	if (gmtime_r(&now, &utc) && strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &utc))
 		environment_add(e, "started", text);
-	for (unsigned i = 0; native && i < COUNT_OF(dmi); i++)
+	for (unsigned i = 0; b->native && i < COUNT_OF(dmi); i++)
 		if (backend_dmi(dmi[i][0], text, sizeof(text)))
 			environment_add(e, dmi[i][1], text);
+	environment_kinds(e, b->access);
+}
+
+/* What the processor says otherwise than its descriptor. */
+static void say_differences(const struct command *c, struct environment *e, const struct cpu *cpu)
+{
+	char differs[160];
+	struct text t;
+	text_init(&t, differs, sizeof(differs));
+	if (!cpu_contradictions(cpu, &t))
+		return;
+	environment_add(e, "not_as_described", differs);
+	complain(c, "%s: this processor is not as described: %s; its own word is taken", cpu->processor->name, differs);
+}
+
+/* The cores that --kind asks for, all if it does not; NULL: there are none. */
+static const struct access *of_kind(const struct access *a)
+{
+	static struct core_kind layer;
+	if (!kind)
+		return a;
+	return core_kind_init(&layer, a, kind) == ST_OK ? &layer.access : NULL;
 }
 
 struct sheet { const struct access *a; const struct cpu *cpu; const struct suite_summary *summary; };
@@ -290,7 +331,12 @@ static int run_on(const struct command *c, struct backend *b, const struct suite
 	struct cpu cpu;
 	char problem[512];
 
-	enum status s = cpu_identify(b->access, &cpu);
+	const struct access *machine = of_kind(b->access);
+	if (!machine) {
+		complain(c, "--kind %s: this machine has no cores of that kind", kind);
+		return EXIT_BAD_INPUT;
+	}
+	enum status s = cpu_identify(machine, &cpu);
 	if (s != ST_OK) {
 		complain(c, "the processor could not be identified: %s", status_name(s));
 		return EXIT_BROKEN;
@@ -299,15 +345,14 @@ static int run_on(const struct command *c, struct backend *b, const struct suite
 		complain(c, "%s", problem);
 		return EXIT_BAD_INPUT;
 	}
-	if (suite_check_cpuset(b->access, settings, problem, sizeof(problem)) != ST_OK) {
+	if (suite_check_cpuset(machine, settings, problem, sizeof(problem)) != ST_OK) {
 		complain(c, "--%s", problem);
 		return EXIT_BAD_INPUT;
 	}
-	const struct access *machine = b->access;
 	if (trace_file) {
 		if (!trace_open(c, &place, b, &cpu))
 			return EXIT_BAD_INPUT;
-		machine = &place.layer.access;
+		machine = of_kind(&place.layer.access); /* over the trace, which has all cores' numbers */
 		s = cpu_identify(machine, &cpu);
 	}
 	const unsigned capacity = msr_guard_capacity(machine);
@@ -317,7 +362,8 @@ static int run_on(const struct command *c, struct backend *b, const struct suite
 		return EXIT_BROKEN;
 	}
 	msr_guard_init(&guard, machine, cpu.processor, saved, capacity);
-	environment_fill(&environment, b->native);
+	environment_fill(&environment, b);
+	say_differences(c, &environment, &cpu);
 	static char row_ms[32768];
 	text_init(&place.row_ms, row_ms, sizeof(row_ms));
 	environment.lines[environment.count++] = (struct environment_line){"row_ms", row_ms};

@@ -22,18 +22,25 @@ static const struct expression *counted(const struct export *e, const struct pro
 
 /* --- retire latency ---------------------------------------------------------------------------- */
 
-/* From results with a section "retire_latency": a list of event, count, min, mean and max, core cycles between the
- * retirement of an instruction and of the previous one, from timed PEBS records. A load-to-use latency is no substitute. */
+static void add_retirement(const struct export *e, const struct doc_node *n, json_t *data)
+{
+	if (n->type != DOC_OBJECT || doc_whole(e->d, n, "count") < 1 || !doc_string(e->d, n, "event")[0] || json_object_get(data, doc_string(e->d, n, "event")))
+		return;
+	json_object_set_new(data, doc_string(e->d, n, "event"), json_pack("{s:I, s:f, s:I}", "MIN", (json_int_t)doc_whole(e->d, n, "min"), "MEAN",
+	                                                              export_number(doc_get(e->d, n, "mean")), "MAX", (json_int_t)doc_whole(e->d, n, "max")));
+}
+
+/* From a section "retire_latency", a list of event, count, min, mean and max: core cycles between the retirement of an instruction and of
+ * the previous one, from timed PEBS records; and from rows whose loads were sampled with it, the first of each event. A load-to-use
+ * latency is no substitute. */
 enum status export_retire_latency(const struct export *e)
 {
-	const struct doc_node *list = doc_get(e->d, doc_root(e->d), "retire_latency");
+	const struct doc_node *list = doc_get(e->d, doc_root(e->d), "retire_latency"), *rows = doc_get(e->d, doc_root(e->d), "rows");
 	json_t *data = json_object();
-	for (const struct doc_node *n = doc_begin(e->d, list); n; n = doc_next(e->d, n)) {
-		if (doc_whole(e->d, n, "count") < 1 || !doc_string(e->d, n, "event")[0])
-			continue;
-		json_object_set_new(data, doc_string(e->d, n, "event"), json_pack("{s:I, s:f, s:I}", "MIN", (json_int_t)doc_whole(e->d, n, "min"), "MEAN",
-		                                                              export_number(doc_get(e->d, n, "mean")), "MAX", (json_int_t)doc_whole(e->d, n, "max")));
-	}
+	for (const struct doc_node *n = doc_begin(e->d, list); n; n = doc_next(e->d, n))
+		add_retirement(e, n, data);
+	for (const struct doc_node *n = doc_begin(e->d, rows); n; n = doc_next(e->d, n))
+		add_retirement(e, doc_get(e->d, doc_get(e->d, n, "latency_event"), "retire_latency"), data);
 	if (!json_object_size(data)) {
 		json_decref(data);
 		complain(e->c, "refused: no retirement latencies in these results, which only timed PEBS gives; load-to-use latency is not retirement latency");

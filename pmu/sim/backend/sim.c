@@ -223,13 +223,14 @@ static enum status sim_interrupts(void *self, unsigned core, struct interrupts *
 }
 
 /* Whether all that a select register's value asks for has a signal. */
-static bool sim_counts(void *self, uint64_t select)
+static bool sim_counts(void *self, unsigned core, uint64_t select)
 {
 	const struct sim *s = self;
+	const struct machine *m = core < s->threads ? s->harts[core].m : &s->m;
 	const struct sim_event *found[8];
 	if (s->m.pmu_netburst)
 		return netburst_sim_counts(&s->m, (uint32_t)(select >> 32), (uint32_t)select);
-	unsigned n = sim_event_find(s->m.events, sim_event_select(&s->m, select), (uint8_t)(select >> 8), found);
+	unsigned n = sim_event_find(m->events, sim_event_select(m, select), (uint8_t)(select >> 8), found);
 	for (unsigned i = 0; i < n; i++)
 		if (found[i]->flags & EVENT_UNMODELLED)
 			return false;
@@ -239,6 +240,32 @@ static bool sim_counts(void *self, uint64_t select)
 static uint64_t sim_unmodelled(void *self)
 {
 	return ((const struct sim *)self)->found[FIND_UNMODELLED];
+}
+
+/* Reads what the small cores are, with their event map and room for decoded code. */
+static enum status open_small(struct sim *s)
+{
+	struct machine one;
+	if (!s->m.topology_small_cores)
+		return ST_OK;
+	enum status st = machine_small(&s->m, &one);
+	if (st != ST_OK)
+		return st;
+	s->small_bytes = sizeof(one) + event_map_place_bytes(&one) + CODE_ENTRIES * sizeof(struct code_entry) + 256;
+	uint8_t *at = s->from.get(s->from.self, s->small_bytes);
+	s->small = at;
+	if (!at)
+		return ST_FULL;
+	struct machine *small = carve(&at, sizeof(*small));
+	*small = one;
+	s->m.small = small;
+	struct code_entry *code = carve(&at, CODE_ENTRIES * sizeof(struct code_entry));
+	for (unsigned i = 0; i < s->threads; i++)
+		if (machine_of_core(&s->m, i) == small) {
+			s->harts[i].m = small;
+			s->harts[i].code = code;
+		}
+	return event_map_place(small, carve(&at, event_map_place_bytes(small)));
 }
 
 enum status sim_open(const struct machine *m, const struct sim_memory *memory, struct sim **out)
@@ -258,6 +285,15 @@ enum status sim_open(const struct machine *m, const struct sim_memory *memory, s
 	if (event_map_place(&s->m, carve(&at, event_map_place_bytes(m))) || uncore_map_place(&s->m, carve(&at, uncore_map_place_bytes(m)))) { /* not what machine_read left */
 		memory->put(memory->self, s, small_bytes(m, threads) + 1024);
 		return ST_BROKEN;
+	}
+	for (unsigned i = 0; i < threads; i++) {
+		s->harts[i].m = &s->m;
+		s->harts[i].code = s->code;
+	}
+	enum status st = open_small(s);
+	if (st != ST_OK) {
+		sim_close(s);
+		return st;
 	}
 	struct text t;
 	text_init(&t, s->name, sizeof(s->name));
@@ -291,11 +327,11 @@ enum status sim_open(const struct machine *m, const struct sim_memory *memory, s
 		h->sim = s;
 		h->thread = i;
 		h->physical = i / (unsigned)m->topology_threads;
-		h->counters = counters_init(carve(&at, counters_stride(m)), &s->m, i, s->signals[i]);
+		h->counters = counters_init(carve(&at, counters_stride(m)), h->m, i, s->signals[i]);
 		counters_pair(h->counters, s->harts[m->topology_threads > 1 ? i & ~1u : i].counters, s->both[i / 2]);
 		sim_env_connect(s, h);
 	}
-	enum status st = map_own(s);
+	st = map_own(s);
 	if (st != ST_OK) {
 		sim_close(s);
 		return st;
@@ -312,8 +348,9 @@ void sim_close(struct sim *s)
 		boxes_close(s->boxes);
 	for (unsigned i = 0; i < s->threads; i++) {
 		if (s->harts[i].core_memory)
-			from.put(from.self, s->harts[i].core_memory, core_bytes(&s->m));
-		signals_detach(s->signals[i]);
+			from.put(from.self, s->harts[i].core_memory, core_bytes(s->harts[i].m));
+		if (s->signals[i])
+			signals_detach(s->signals[i]);
 		if (i % 2 == 0 && s->both[i / 2])
 			signals_detach(s->both[i / 2]);
 	}
@@ -321,6 +358,8 @@ void sim_close(struct sim *s)
 		from.put(from.self, s->memo, sizeof(*s->memo));
 	if (s->memory)
 		from.put(from.self, s->memory, s->memory_bytes);
+	if (s->small)
+		from.put(from.self, s->small, s->small_bytes);
 	from.put(from.self, s, small_bytes(&s->m, s->threads) + 1024);
 }
 

@@ -25,9 +25,14 @@ static void say_unknown(struct sim *s, uint64_t ip, const uint8_t *bytes, unsign
 		text_fmt(&t, " %02x", bytes[i]);
 }
 
-const struct code_entry *sim_decode(struct sim *s, uint64_t ip, uint8_t *vector)
+struct code_entry *sim_code_of(const struct sim *s, unsigned kind)
 {
-	struct code_entry *e = &s->code[ip % CODE_ENTRIES];
+	return kind == 0 ? s->code : kind == 1 && s->small ? s->harts[s->threads - 1].code : NULL;
+}
+
+const struct code_entry *sim_decode(struct sim *s, struct hart *h, uint64_t ip, uint8_t *vector)
+{
+	struct code_entry *e = &h->code[ip % CODE_ENTRIES];
 	if (pinned(s, e))
 		return NULL;
 	const struct mapping *m = sim_find(s, ip, 1);
@@ -50,30 +55,32 @@ const struct code_entry *sim_decode(struct sim *s, uint64_t ip, uint8_t *vector)
 	struct insn next;
 	unsigned length = e->insn.length;
 	bool follows = e->insn.fusible_first && length < left && decode(bytes + length, left - length, &next, &bad) == ST_OK;
-	core_plan_make(&s->m, &e->insn, follows ? &next : NULL, &e->plan);
+	core_plan_make(h->m, &e->insn, follows ? &next : NULL, &e->plan);
 	e->pointer = e->insn.op == OP_MOV && e->insn.kind == KIND_RM && e->insn.operand_bytes == 8;
 	e->ip = ip;
 	return e;
 }
 
 /* The decoded instruction at an address; NULL with *vector when there is none. */
-static inline const struct code_entry *sim_code(struct sim *s, uint64_t ip, uint8_t *vector)
+static inline const struct code_entry *sim_code(struct sim *s, struct hart *h, uint64_t ip, uint8_t *vector)
 {
-	const struct code_entry *e = &s->code[ip % CODE_ENTRIES];
-	return e->ip == ip ? e : sim_decode(s, ip, vector);
+	const struct code_entry *e = &h->code[ip % CODE_ENTRIES];
+	return e->ip == ip ? e : sim_decode(s, h, ip, vector);
 }
 
 /* Bytes at va .. va + n - 1 change: what was decoded from them, alone or with what follows, goes. */
 static bool forget_code(struct sim *s, uint64_t va, unsigned n)
 {
 	bool any = false;
-	for (uint64_t ip = va - 2 * INSTRUCTION_BYTES_MAX; ip != va + n; ip++) {
-		struct code_entry *e = &s->code[ip % CODE_ENTRIES];
-		if (e->ip == ip && !pinned(s, e)) {
-			e->ip = 0;
-			any = true;
+	struct code_entry *code;
+	for (unsigned kind = 0; (code = sim_code_of(s, kind)) != NULL; kind++)
+		for (uint64_t ip = va - 2 * INSTRUCTION_BYTES_MAX; ip != va + n; ip++) {
+			struct code_entry *e = &code[ip % CODE_ENTRIES];
+			if (e->ip == ip && !pinned(s, e)) {
+				e->ip = 0;
+				any = true;
+			}
 		}
-	}
 	return any;
 }
 
@@ -162,7 +169,7 @@ static bool hook_code(void *self, uint64_t ip, const struct insn **in, const str
 	struct sim *s = h->sim;
 	char before = s->problem[0];
 	uint8_t vector;
-	const struct code_entry *e = sim_code(s, ip, &vector);
+	const struct code_entry *e = sim_code(s, h, ip, &vector);
 	if (!e) {
 		s->problem[0] = before; /* nobody executes it: not worth a word */
 		return false;
@@ -207,7 +214,7 @@ void sim_env_connect(struct sim *s, struct hart *h)
 {
 	h->env = (struct exec_env){ .self = h, .memory = env_memory, .rdpmc = env_rdpmc, .rdtsc = env_rdtsc,
 	                            .cpuid = env_cpuid, .wrmsr = env_wrmsr, .ranges = s->ranges };
-	s->hooks[h->thread] = (struct core_hooks){ .self = h, .known = s->code, .retired = hook_retired, .code = hook_code };
+	s->hooks[h->thread] = (struct core_hooks){ .self = h, .known = h->code, .retired = hook_retired, .code = hook_code };
 	struct counters_env env = { .self = h, .memory = sim_bytes, .prefetchers = counters_prefetchers,
 		.uncore_steady = counters_uncore_steady, .cycle = counters_cycle };
 	counters_connect(h->counters, &env);

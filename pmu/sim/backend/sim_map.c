@@ -94,10 +94,11 @@ static void forget(struct sim *s, const struct mapping *m)
 	memset(s->ranges, 0, sizeof(s->ranges));
 	if (m->executable && s->memo)
 		memo_forget(s->memo);
-	if (m->executable)
+	struct code_entry *code;
+	for (unsigned kind = 0; m->executable && (code = sim_code_of(s, kind)) != NULL; kind++)
 		for (unsigned i = 0; i < CODE_ENTRIES; i++)
-			if (s->code[i].ip - m->va < m->bytes)
-				s->code[i].ip = 0;
+			if (code[i].ip - m->va < m->bytes)
+				code[i].ip = 0;
 }
 
 enum status sim_unmap(struct sim *s, struct mapping *m)

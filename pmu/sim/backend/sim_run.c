@@ -43,7 +43,7 @@ static enum status hart_prepare(struct sim *s, struct hart *h)
 {
 	if (h->core)
 		return ST_OK;
-	h->core_memory = s->from.get(s->from.self, core_bytes(&s->m));
+	h->core_memory = s->from.get(s->from.self, core_bytes(h->m));
 	if (!h->core_memory)
 		return ST_FULL;
 	const struct signal_room room = { s->from.self, s->from.get, s->from.put };
@@ -52,7 +52,7 @@ static enum status hart_prepare(struct sim *s, struct hart *h)
 	if (s->both[core] && !signals_attached(s->both[core]))
 		signals_attach_room(s->both[core], &room);
 	const struct hart *o = sibling(s, h);
-	h->core = core_init(h->core_memory, &s->m, h->thread / (unsigned)s->m.topology_threads, h->thread, s->memory,
+	h->core = core_init(h->core_memory, h->m, h->thread / (unsigned)s->m.topology_threads, h->thread, s->memory,
 	                    s->signals[h->thread], &s->hooks[h->thread], o ? o->core : NULL);
 	h->beyond = memory_went_beyond(s->memory, h->thread / (unsigned)s->m.topology_threads);
 	return ST_OK;
@@ -218,6 +218,10 @@ static void look_ahead_of(void *self, const struct code_entry *c) { look_ahead(s
 /* Goes on by what the core did in the same state before, or notes it (core_memo.h). */
 static __attribute__((noinline)) enum status recall(struct sim *s, struct hart *h, uint64_t until, uint8_t *vector)
 {
+	if (h->m != &s->m) { /* what is noted is of the large cores */
+		s->recall_wait = RECALL_WAIT;
+		return ST_OK;
+	}
 	if (!core_is_alone(h->core) || *h->beyond) {
 		s->recall_wait = *h->beyond ? RECALL_BEYOND : RECALL_WAIT;
 		return ST_OK;
@@ -313,7 +317,7 @@ static inline __attribute__((always_inline)) void hart_go(struct sim *s, struct 
 	const bool pairs = twins && s->both[0] != NULL;
 	do {
 		const uint64_t ip = h->regs.rip;
-		const struct code_entry *c = &s->code[ip % CODE_ENTRIES];
+		const struct code_entry *c = &h->code[ip % CODE_ENTRIES];
 		if (twins && core_unfinished(h->core)) {
 			st = go_on(s, h, until_turn);
 			vector = 14;
@@ -324,7 +328,7 @@ static inline __attribute__((always_inline)) void hart_go(struct sim *s, struct 
 			if (ip == h->end_ip)
 				break;
 			h->running = NULL; /* the last one is over: its place may be taken */
-			c = sim_decode(s, ip, &vector);
+			c = sim_decode(s, h, ip, &vector);
 			if (!c) {
 				st = ST_FAULT;
 				break;

@@ -40,11 +40,13 @@ void sim_space_forget(struct sim *s)
 	const uint64_t kernels = (uint64_t)(kernel_code_end - kernel_code);
 	bool any = false;
 	memset(s->ranges, 0, sizeof(s->ranges));
-	for (unsigned i = 0; i < CODE_ENTRIES; i++)
-		if (s->code[i].ip && s->code[i].ip - WINDOW_CODE >= kernels) {
-			s->code[i].ip = 0;
-			any = true;
-		}
+	struct code_entry *code;
+	for (unsigned kind = 0; (code = sim_code_of(s, kind)) != NULL; kind++)
+		for (unsigned i = 0; i < CODE_ENTRIES; i++)
+			if (code[i].ip && code[i].ip - WINDOW_CODE >= kernels) {
+				code[i].ip = 0;
+				any = true;
+			}
 	if (any && s->memo)
 		memo_forget(s->memo);
 }

@@ -13,6 +13,8 @@
 struct hart {
 	struct sim *sim;
 	unsigned thread, physical;     /* logical processor; its core */
+	const struct machine *m;       /* what its core is */
+	struct code_entry *code;       /* decoded for cores of this kind */
 	struct core_thread *core;      /* NULL until it runs for the first time */
 	void *core_memory;
 	struct counters *counters;
@@ -50,6 +52,8 @@ struct sim {
 	struct hart *harts;
 	struct core_hooks *hooks;      /* one a hart */
 	struct code_entry *code;
+	void *small;                   /* of small cores: struct machine, its event map, decoded code; NULL: there are none */
+	size_t small_bytes;
 	uint64_t now;                  /* all harts have reached this cycle */
 	uint64_t limit_cycle;          /* of the run in progress */
 	uint64_t firmware_random, firmware_ticks, firmware_smis; /* where its next line lies; how many it has had */
@@ -103,8 +107,10 @@ void sim_slept(struct sim *s, struct hart *h, uint64_t until);
 void sim_firmware(struct sim *s);
 
 /* --- sim_env.c --- */
-/* Decodes what is at ip into its entry; NULL with *vector when there is none. */
-const struct code_entry *sim_decode(struct sim *s, uint64_t ip, uint8_t *vector);
+/* Decodes what is at ip into its entry of a hart's kind; NULL with *vector when there is none. */
+const struct code_entry *sim_decode(struct sim *s, struct hart *h, uint64_t ip, uint8_t *vector);
+/* Decoded entries of each kind of core; NULL: there is no such kind. */
+struct code_entry *sim_code_of(const struct sim *s, unsigned kind);
 /* The host's bytes at an address of the window, for a hart; NULL: there are none. */
 void *sim_bytes(void *hart, uint64_t va, unsigned bytes, bool write);
 /* Connects a hart's callbacks; called once. */

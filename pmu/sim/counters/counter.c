@@ -159,14 +159,20 @@ static void listen(struct tap *t, unsigned sig)
 	t->listen[sig / 64] |= 1ull << sig % 64;
 }
 
+/* Fixed counter 3 counts slots: as many a cycle as uops can be allocated (SDM volume 3, TOPDOWN.SLOTS). */
+#define FIXED_SLOTS 3
+#define FIXED_KNOWN 4
+
 static void program_fixed(struct counters *p, unsigned i)
 {
 	struct counter *c = &p->fixed[i];
 	uint64_t value = counter_fixed_value(p, i);
-	bool on = (p->fixed_ctrl >> (4 * i + p->user) & 1) && (p->global_ctrl >> (32 + i) & 1) && !counters_frozen(p) && i < 3;
+	bool on = (p->fixed_ctrl >> (4 * i + p->user) & 1) && (p->global_ctrl >> (32 + i) & 1) && !counters_frozen(p) && i < FIXED_KNOWN;
 	struct tap t = { .on = true };
 	c->unit = i == 2 ? UNIT_TSC : UNIT_ONE;
 	listen(&t, i == 0 ? SIG_INSTRUCTIONS_RETIRED : SIG_CYCLES);
+	if (i == FIXED_SLOTS)
+		c->thousandths = 1000 * (uint32_t)p->m->core_issue_width;
 	set_tap(p, c, i, value, on ? &t : NULL, false);
 }
 
@@ -220,7 +226,7 @@ static bool select_tap(struct counters *p, unsigned n, struct tap *t, enum findi
 	}
 	for (unsigned i = 0; i < count; i++) {
 		const struct sim_event *e = rows[i];
-		if (!(e->counters >> (n & 3) & 1)) {
+		if (!(e->counters >> (p->m->pmu_version >= 5 ? n & 7 : n & 3) & 1)) {
 			*kind = FIND_WRONG_COUNTER;
 			*why = "this counter cannot count the event";
 			return false;

@@ -15,6 +15,7 @@
 #define MSR_A_PMC0          0x4C1
 #define SEL_IN_TX   (1ull << 32)
 #define SEL_IN_TXCP (1ull << 33)
+#define SEL_ADAPTIVE (1ull << 34)
 #define SEL_ANY  (1u << 21)
 #define SEL_EN   (1u << 22)
 #define STATUS_OVFBUF  (1ull << 62)
@@ -85,6 +86,8 @@ static enum status write_selector(struct counters *p, unsigned n, uint64_t value
 		reserved &= ~(SEL_IN_TX | (n == 2 ? SEL_IN_TXCP : 0)); /* SDM 18.11.5: IN_TXCP on counter 2 alone */
 	if (p->m->pmu_version < 3 || p->m->pmu_version >= 5)
 		reserved |= SEL_ANY;
+	if (counter_adaptive(p))
+		reserved &= ~SEL_ADAPTIVE;
 	if (value & reserved) {
 		const struct sim_finding one = { .kind = FIND_RESERVED, .thread = p->thread, .address = MSR_PERFEVTSEL0 + n, .value = value & reserved,
 			.why = "PERFEVTSEL: reserved bits raise #GP", .event = counter_event_name(p, value) };
@@ -136,7 +139,7 @@ static enum status write_fixed_ctrl(struct counters *p, uint64_t value, struct s
 {
 	uint64_t nibble = p->m->pmu_version >= 3 && p->m->pmu_version < 5 ? 0xF : 0xB, legal = 0;
 	for (unsigned i = 0; i < p->m->pmu_fixed; i++)
-		legal |= nibble << 4 * i;
+		legal |= nibble << 4 * i | (counter_adaptive(p) ? 1ull << (32 + 4 * i) : 0);
 	if (value & ~legal)
 		return fault(p, f, FIND_RESERVED, MSR_FIXED_CTR_CTRL, value & ~legal, "FIXED_CTR_CTRL: reserved bits raise #GP");
 	for (unsigned i = 0; i < p->m->pmu_fixed; i++)

@@ -65,7 +65,8 @@ static uint32_t broken(const struct counters *p, unsigned n, uint32_t clash[LINT
 {
 	const uint64_t sel = p->evtsel[n];
 	const struct event e = event_of(p, sel);
-	const bool facility = p->m->pmu_load_latency, pebs = counter_has_pebs(p, n), latency = facility && (p->pebs_enable >> (32 + n) & 1);
+	const bool facility = p->m->pmu_load_latency, pebs = counter_has_pebs(p, n), adaptive = counter_adaptive(p),
+		latency = facility && counter_latency_enabled(p, n) && (!adaptive || e.latency);
 	uint32_t mask = 0;
 #define BREAKS(rule, condition, other) do { if (condition) { mask |= 1u << LINT_##rule; clash[LINT_##rule] = other; } } while (0)
 	BREAKS(FROZEN, p->m->pmu_version >= 4 && (p->global_status & STATUS_CTR_FRZ), MSR_GLOBAL_STATUS);
@@ -80,6 +81,7 @@ static uint32_t broken(const struct counters *p, unsigned n, uint32_t clash[LINT
 	BREAKS(LATENCY_NO_ENABLE, pebs && e.latency && !latency, MSR_PEBS_ENABLE);
 	BREAKS(LATENCY_OTHER_EVENT, latency && !e.latency, counter_selector(p, n));
 	BREAKS(LATENCY_THRESHOLD, latency && e.latency && p->load_latency < LATENCY_LEAST, MSR_PEBS_LD_LAT);
+	BREAKS(LATENCY_AUXILIARY, latency && e.latency && !counter_has_auxiliary(p), counter_selector(p, n));
 	for (unsigned other = 0; other < p->m->pmu_general; other++)
 		BREAKS(LATENCY_COMPANY, latency && pebs && e.latency && p->m->pmu_load_latency == 2 && other != n && counter_has_pebs(p, other) && live(p, other) &&
 		       !event_of(p, p->evtsel[other]).latency, counter_selector(p, other));

@@ -91,6 +91,8 @@ static uint64_t capabilities(const struct machine *m)
 	uint64_t v = m->pmu_lbr_format;
 	if (m->pmu_pebs_format != 255)
 		v |= 1u << 6 | m->pmu_pebs_format << 8 | (m->pmu_pebs_format ? 1u << 7 : 0);
+	if (m->pmu_pebs_format >= 4 && m->pmu_pebs_format != 255)
+		v |= 1u << 14 | m->pmu_retire_latency << 17; /* baseline; timed */
 	v |= m->pmu_freeze_smm << 12 | m->pmu_full_width << 13;
 	return v;
 }
@@ -114,7 +116,7 @@ static uint64_t *plain(struct counters *p, uint32_t msr, uint64_t *legal)
 	case MSR_ENERGY_BIAS: *legal = 0xF; return m->control_platform_info ? &p->energy_bias : NULL;
 	case MSR_POWER_CTL: return m->control_platform_info ? &p->power_ctl : NULL;
 	case MSR_PKG_CST: return m->control_platform_info ? &p->pkg_cst : NULL;
-	case MSR_PREFETCH: *legal = 0xF; return m->control_prefetch_msr ? &p->first->prefetch : NULL;
+	case MSR_PREFETCH: *legal = m->control_prefetch_bits; return m->control_prefetch_msr ? &p->first->prefetch : NULL;
 	case MSR_PAT: *legal = 0x0707070707070707ull; return &p->pat;
 	case MSR_MTRR_DEFAULT: *legal = 0xCFF; return &p->mtrr_default;
 	case MSR_APIC_BASE: *legal = mask_of(m->control_physical_bits) & ~0x2FFull; return &p->apic_base;

@@ -1,7 +1,7 @@
 /* pmu/sim/counters/counter_pebs.c: debug store area, PEBS records, load-latency facility, last-branch records.
  *
  * SDM volume 3, "Precise Event Based Sampling" of Core 2, Nehalem, Haswell and Skylake; record layouts: 0x90 bytes (format
- * 0), 0xB0 (1), 0xC0 (2), 0xC8 (3). A counter under PEBS counts retired instructions that meet its event, in program order.
+ * 0), 0xB0 (1), 0xC0 (2), 0xC8 (3); counter_adaptive.c has later ones. A counter under PEBS counts retired instructions that meet its event, in program order.
  * Its overflow arms PEBS; the first occurrence pmu.pebs_shadow_cycles later writes the record, and the counter is reloaded.
  * One load in about pmu.load_latency_tag_every is tagged, by a deterministic generator.
  *
@@ -19,6 +19,7 @@
 #define MSR_LBR_INFO     0xDC0 /* LBR format 5 */
 #define MSR_PEBS_ENABLE  0x3F1
 #define MSR_PEBS_LD_LAT  0x3F6
+#define MSR_PEBS_DATA_CFG 0x3F2
 #define MSR_DS_AREA      0x600
 #define MSR_OFFCORE_RSP0 0x1A6
 
@@ -33,6 +34,7 @@
 #define LBR_FORMAT_INFO   5
 #define PRECISE_STORE     (1ull << 63) /* Sandy Bridge: IA32_PMC3 records precise stores */
 #define PERIOD_MOST       (1ull << 31) /* a counter that is further from its overflow counts, and does not sample */
+#define RECORD_MOST 154 /* words: all groups of an adaptive record, 32 last branches */
 #define LATENCY_LEAST     3 /* SDM: the smallest threshold of MSR_PEBS_LD_LAT */
 
 static bool has_pebs(const struct counters *p)
@@ -40,10 +42,10 @@ static bool has_pebs(const struct counters *p)
 	return p->m->pmu_pebs_format != 255;
 }
 
-/* Counters that PEBS supports: counter 0 on Core 2, counters 0 to 3 later. */
+/* Counters that PEBS supports: counter 0 on Core 2, counters 0 to 3 later, with adaptive records all. */
 static uint64_t pebs_counters(const struct counters *p)
 {
-	uint64_t n = p->m->pmu_pebs_format == 0 ? 1 : p->m->pmu_general < 4 ? p->m->pmu_general : 4;
+	uint64_t n = counter_adaptive(p) ? p->m->pmu_general : p->m->pmu_pebs_format == 0 ? 1 : p->m->pmu_general < 4 ? p->m->pmu_general : 4;
 	return mask_of(n);
 }
 
@@ -55,7 +57,7 @@ bool counter_has_pebs(const struct counters *p, unsigned n)
 /* SDM, load-latency facility: a counter's PEBS_EN and LL_EN bits must both be set. */
 bool counter_has_latency(const struct counters *p, unsigned n)
 {
-	return counter_has_pebs(p, n) && p->m->pmu_load_latency && p->pebs_enable >> (32 + n) & 1;
+	return counter_has_pebs(p, n) && counter_latency_enabled(p, n);
 }
 
 bool counters_armed(const struct counters *p)
@@ -109,11 +111,11 @@ static void late(struct counters *p, const char *why)
 }
 
 /* Data-source field by source: Nehalem; Sandy Bridge to Broadwell; Skylake server (SDM, and the Linux driver's tables of
- * the same name). The model does not distinguish shared from exclusive memory answers: Nehalem and Haswell show
+ * the same name); Gracemont and Crestmont (pmu.data_sources). The model does not distinguish shared from exclusive memory answers: Nehalem and Haswell show
  * "exclusive". */
 static uint64_t data_source(const struct counters *p, const struct retired *r)
 {
-	static const uint8_t codes[3][SRC_NONE + 1] = {
+	static const uint8_t codes[5][SRC_NONE + 1] = {
 		{ [SRC_L1] = 1, [SRC_LFB] = 2, [SRC_L2] = 3, [SRC_L3_UNSHARED] = 4, [SRC_L3_OTHER_CLEAN] = 5,
 		  [SRC_L3_OTHER_MODIFIED] = 6, [SRC_REMOTE_CLEAN] = 8, [SRC_REMOTE_MODIFIED] = 9,
 		  [SRC_LOCAL_DRAM] = 0xC, [SRC_REMOTE_DRAM] = 0xD, [SRC_UNCACHED] = 0xF },
@@ -123,9 +125,18 @@ static uint64_t data_source(const struct counters *p, const struct retired *r)
 		{ [SRC_L1] = 1, [SRC_LFB] = 2, [SRC_L2] = 3, [SRC_L3_UNSHARED] = 4, [SRC_L3_OTHER_CLEAN] = 6,
 		  [SRC_L3_OTHER_MODIFIED] = 7, [SRC_REMOTE_CLEAN] = 0xC, [SRC_REMOTE_MODIFIED] = 0xD,
 		  [SRC_LOCAL_DRAM] = 0xA, [SRC_REMOTE_DRAM] = 0xB, [SRC_UNCACHED] = 0xF },
+		{ [SRC_L1] = 1, [SRC_LFB] = 2, [SRC_L2] = 3, [SRC_L3_UNSHARED] = 4, [SRC_L3_OTHER_CLEAN] = 5,
+		  [SRC_L3_OTHER_MODIFIED] = 6, [SRC_REMOTE_CLEAN] = 0, [SRC_REMOTE_MODIFIED] = 9,
+		  [SRC_LOCAL_DRAM] = 0xC, [SRC_REMOTE_DRAM] = 0xD, [SRC_UNCACHED] = 0xF },
+		{ [SRC_L1] = 1, [SRC_LFB] = 2, [SRC_L2] = 3, [SRC_L3_UNSHARED] = 4, [SRC_L3_OTHER_CLEAN] = 6,
+		  [SRC_L3_OTHER_MODIFIED] = 8, [SRC_REMOTE_CLEAN] = 0xC, [SRC_REMOTE_MODIFIED] = 9,
+		  [SRC_LOCAL_DRAM] = 0xA, [SRC_REMOTE_DRAM] = 0xB, [SRC_UNCACHED] = 0xF },
 	};
-	unsigned format = p->m->pmu_pebs_format < 1 ? 0 : (unsigned)p->m->pmu_pebs_format - 1;
+	unsigned format = p->m->pmu_data_sources ? 2 + (unsigned)p->m->pmu_data_sources : p->m->pmu_pebs_format < 1 ? 0 :
+		p->m->pmu_pebs_format > 3 ? 2 : (unsigned)p->m->pmu_pebs_format - 1;
 	uint64_t v = codes[format][r->source];
+	if (!counter_has_auxiliary(p))
+		v = 0; /* wrong, as it may be on a processor: missed the L3, whoever answered */
 	if (format > 0) {
 		v |= (uint64_t)(r->dtlb_level == 3) << 4; /* missed the second-level TLB */
 		v |= (uint64_t)r->insn->lock << 5;
@@ -146,7 +157,8 @@ static void write_record(struct counters *p, unsigned n, const struct retired *r
 	static const uint16_t sizes[4] = { 0x90, 0xB0, 0xC0, 0xC8 };
 	/* RAX RBX RCX RDX RSI RDI RBP RSP R8 ..: the record's order, in encoding numbers. */
 	static const uint8_t order[16] = { 0, 3, 1, 2, 6, 7, 5, 4, 8, 9, 10, 11, 12, 13, 14, 15 };
-	unsigned format = (unsigned)p->m->pmu_pebs_format, bytes = sizes[format];
+	const bool adaptive = counter_adaptive(p);
+	unsigned format = (unsigned)p->m->pmu_pebs_format, bytes = adaptive ? counter_adaptive_bytes(p, n) : sizes[format];
 	uint64_t index, maximum, threshold;
 	if (!ds_read(p, DS_PEBS_INDEX, &index) || !ds_read(p, DS_PEBS_MAXIMUM, &maximum) ||
 	    !ds_read(p, DS_PEBS_THRESHOLD, &threshold)) {
@@ -166,10 +178,13 @@ static void write_record(struct counters *p, unsigned n, const struct retired *r
 		late(p, "PEBS: the buffer is not mapped, the record is lost");
 		return;
 	}
-	uint64_t w[25] = { g->rflags, r->next_ip };
+	uint64_t w[RECORD_MOST] = { g->rflags, r->next_ip };
 	for (unsigned i = 0; i < 16; i++)
 		w[2 + i] = g->gpr[order[i]];
-	if (format >= 1) {
+	if (adaptive) {
+		counters_sync(p);
+		counter_adaptive_fill(p, n, r, g, r->insn->load ? data_source(p, r) : 0, w);
+	} else if (format >= 1) {
 		counters_sync(p); /* the overflows of the others */
 		w[18] = format >= 3 ? 1ull << n : p->global_status | 1ull << n;
 		if (p->general[n].tagged || format >= 2) {
@@ -178,9 +193,9 @@ static void write_record(struct counters *p, unsigned n, const struct retired *r
 			w[21] = p->general[n].tagged ? r->load_latency : 0;
 		}
 	}
-	if (format >= 2)
+	if (!adaptive && format >= 2)
 		w[22] = r->ip;
-	if (format >= 3)
+	if (!adaptive && format >= 3)
 		w[24] = counters_rdtsc(p);
 	memcpy(record, w, bytes);
 	index += bytes;
@@ -368,6 +383,7 @@ void counters_retired(struct counters *p, const struct retired *r, const struct 
 		if (p->debugctl & DEBUGCTL_LBR && !counters_lbr_frozen(p))
 			last_branch(p, r);
 	}
+	p->retired_before = r->cycle;
 	sim_ibs_retired(p->m, &p->ibs, r);
 	if (netburst_sim(p))
 		netburst_sim_retired(p, r, regs);
@@ -403,6 +419,8 @@ static uint64_t *plain_register(struct counters *p, uint32_t msr)
 		return &p->pebs_enable;
 	if (msr == MSR_PEBS_LD_LAT && p->m->pmu_load_latency)
 		return &p->load_latency;
+	if (msr == MSR_PEBS_DATA_CFG && counter_adaptive(p))
+		return &p->pebs_groups;
 	if (msr - MSR_OFFCORE_RSP0 < p->m->pmu_offcore_msrs)
 		return &p->offcore[msr - MSR_OFFCORE_RSP0];
 	return lbr_register(p, msr);
@@ -441,13 +459,14 @@ static uint64_t legal_bits(const struct counters *p, uint32_t msr)
 {
 	switch (msr) {
 	case MSR_DEBUGCTL: return debugctl_mask(p);
-	case MSR_PEBS_ENABLE: return pebs_counters(p) | (p->m->pmu_load_latency ? pebs_counters(p) << 32 : 0) | (p->m->pmu_load_latency == 2 ? PRECISE_STORE : 0);
+	case MSR_PEBS_DATA_CFG: return counter_adaptive_legal(p);
+	case MSR_PEBS_ENABLE: return counter_adaptive(p) ? counter_enable_mask(p) : pebs_counters(p) | (p->m->pmu_load_latency ? pebs_counters(p) << 32 : 0) | (p->m->pmu_load_latency == 2 ? PRECISE_STORE : 0);
 	case MSR_PEBS_LD_LAT: return 0xFFFF;
 	case MSR_LBR_SELECT: return p->m->pmu_lbr_format >= 4 ? 0x3FF : 0x1FF;
 	case MSR_LBR_TOS: return p->m->pmu_lbr_pairs - 1;
 	case MSR_OFFCORE_RSP0: case MSR_OFFCORE_RSP0 + 1:
 		/* The masks that the Linux driver allows. */
-		return p->m->pmu_offcore_msrs == 1 ? 0xFFFF : 0x3FFFFF8FFFull;
+		return p->m->pmu_offcore_msrs == 1 ? 0xFFFF : counter_adaptive(p) ? (p->m->pmu_data_sources ? 0x3FFFFFFFFFFFFFull : 0x3FFFFFFFFFull) : 0x3FFFFF8FFFull;
 	}
 	return ~0ull;
 }
@@ -470,6 +489,8 @@ enum status counter_pebs_write(struct counters *p, uint32_t msr, uint64_t value,
 		find(p, f, FIND_SIMULATOR, msr, value, "branch trace messages and branch trace store");
 	if (msr == MSR_PEBS_ENABLE && value & PRECISE_STORE)
 		find(p, f, FIND_SIMULATOR, msr, value, "precise stores: their records have no address and no data source here");
+	if (msr == MSR_PEBS_ENABLE && counter_adaptive(p) && value >> 32)
+		find(p, f, FIND_SIMULATOR, msr, value, "fixed counters that sample: they write no record here");
 	*at = value;
 	if (msr == MSR_PEBS_ENABLE || msr - MSR_OFFCORE_RSP0 < 2)
 		counters_program(p, f, msr);

@@ -51,6 +51,8 @@ struct counters {
 	bool starting;           /* ... its counters are on */
 
 	uint64_t ds_area, pebs_enable, load_latency, debugctl, lbr_select;
+	uint64_t pebs_groups;    /* MSR_PEBS_DATA_CFG */
+	uint64_t retired_before; /* cycle in which the instruction before the last one retired, while instructions are watched */
 	uint64_t lbr_from[LBR_MAX], lbr_to[LBR_MAX], lbr_info[LBR_MAX], lbr_tos;
 	uint64_t lbr_last_cycle;
 	uint64_t offcore[2];
@@ -153,6 +155,15 @@ bool counter_pebs_hangs(struct counters *p, uint64_t global_ctrl);
 unsigned counter_pebs_occurrences(enum precise what, const struct retired *r);
 /* Whether PEBS is on for general counter n. */
 bool counter_has_pebs(const struct counters *p, unsigned n);
+/* counter_adaptive.c: whether records are adaptive; bits of MSR_PEBS_DATA_CFG that may be set; bytes of a record of counter n; what stands in it,
+ * with a load's data source. Whether the auxiliary event of the load-latency event is counted, or none is needed. */
+bool counter_adaptive(const struct counters *p);
+uint64_t counter_adaptive_legal(const struct counters *p);
+unsigned counter_adaptive_bytes(const struct counters *p, unsigned n);
+void counter_adaptive_fill(struct counters *p, unsigned n, const struct retired *r, const struct hart_regs *g, uint64_t source, uint64_t *w);
+bool counter_has_auxiliary(const struct counters *p);
+/* Whether counter n is enabled as one of load latency: LL_EN, and with adaptive records, which have none, its PEBS_EN. */
+bool counter_latency_enabled(const struct counters *p, unsigned n);
 /* Whether counter n's PEBS_EN and LL_EN are both set: without them the load-latency event counts nothing. */
 bool counter_has_latency(const struct counters *p, unsigned n);
 

@@ -132,6 +132,21 @@ static void leaf10(const struct machine *m, uint32_t out[4])
 	}
 }
 
+/* From version 6 on the counters as bit maps (SDM volume 2A, leaf 23H). */
+static void leaf35(const struct machine *m, uint32_t subleaf, uint32_t out[4])
+{
+	if (m->pmu_version < 6)
+		return;
+	if (subleaf == 0) {
+		out[0] = 1u | 1u << 1 | 1u << 3;
+	} else if (subleaf == 1) {
+		out[0] = (uint32_t)mask_of(m->pmu_general);
+		out[1] = (uint32_t)mask_of(m->pmu_fixed);
+	} else if (subleaf == 3) {
+		out[0] = (m->pmu_missing_events >> 7 ? 0x1FFF : 0x7F) & ~(uint32_t)m->pmu_missing_events;
+	}
+}
+
 static void leaf11(const struct counters *p, uint32_t subleaf, uint32_t out[4])
 {
 	const struct machine *m = p->m;
@@ -390,11 +405,14 @@ void counters_cpuid(const struct counters *p, uint32_t leaf, uint32_t subleaf, u
 		out[2] = m->control_aperf_mperf ? 1 : 0;
 		break;
 	case 7:
+		if (subleaf == 1)
+			out[0] = m->pmu_version >= 6 ? 1u << 8 : 0; /* leaf 0x23 is there */
 		if (subleaf)
 			break;
 		out[1] = m->cpuid_isa & ISA_AVX2 ? 1u << 5 : 0;
 		out[1] |= m->cpuid_isa & ISA_AVX512 ? 1u << 16 | 1u << 17 | 1u << 31 : 0; /* F, DQ, VL */
 		out[1] |= m->cpuid_isa & ISA_CLFLUSHOPT ? 1u << 23 : 0;
+		out[3] = m->topology_small_cores ? 1u << 15 : 0; /* cores of several kinds */
 		break;
 	case 10:
 		leaf10(m, out);
@@ -413,6 +431,12 @@ void counters_cpuid(const struct counters *p, uint32_t leaf, uint32_t subleaf, u
 		break;
 	case 0x18:
 		leaf24(m, subleaf, out);
+		break;
+	case 0x1A:
+		out[0] = (uint32_t)m->cpuid_core_kind;
+		break;
+	case 0x23:
+		leaf35(m, subleaf, out);
 		break;
 	}
 }

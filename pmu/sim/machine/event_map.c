@@ -228,7 +228,7 @@ static enum status read_cell(struct reading *r, enum column c, struct map_cell c
 	case COL_MASK:
 		return read_mask(r, cell, e);
 	case COL_COUNTERS:
-		st = read_number(r, c, &cell, 0xF, "a mask of counters, 0 to 0xF", &v);
+		st = read_number(r, c, &cell, 0xFF, "a mask of counters, 0 to 0xFF", &v);
 		e->counters = (uint8_t)v;
 		return st;
 	case COL_FLAGS:

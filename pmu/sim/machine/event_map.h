@@ -66,7 +66,7 @@ struct sim_event {
 	uint16_t select;       /* AMD: 12 bits */
 	uint16_t value, bits;  /* NetBurst: of the mask; bit n: 1 << n both */
 	uint8_t umask;         /* NetBurst: unused */
-	uint8_t counters;      /* mask of general counters 0-3 (and 4-7 as 0-3) that can count it */
+	uint8_t counters;      /* mask of general counters that can count it; up to version 4 of 0-3 (and 4-7 as 0-3) */
 	uint32_t flags;        /* enum event_flag */
 	uint32_t enable, vert; /* EVENT_METRIC: IA32_PEBS_ENABLE's and MSR_PEBS_MATRIX_VERT's part */
 	struct event_beside beside;

@@ -310,6 +310,34 @@ enum status machine_read_beside(const char *file_name, const char *text, size_t 
 	return st;
 }
 
+/* Sections that are of a kind of core. */
+static bool of_kind(const char *section)
+{
+	static const char *const kinds[] = { "core", "front", "uops", "predictor", "store", "load", "l1d", "l1i", "lfb", "l2", "sq", "dtlb", "itlb", "stlb", "walk",
+		"prefetch", "pmu" };
+	for (unsigned i = 0; i < COUNT_OF(kinds); i++)
+		if (str_equal(section, kinds[i]))
+			return true;
+	return false;
+}
+
+enum status machine_small(const struct machine *m, struct machine *out)
+{
+	char problem[160];
+	const struct machine_file *f = machine_builtin(m->topology_small);
+	if (!f || machine_read(f->name, f->text, f->bytes, out, problem, sizeof(problem)) != ST_OK)
+		return ST_BROKEN;
+	for (unsigned i = 0; i < COUNT_OF(fields); i++) {
+		const bool own = of_kind(fields[i].section) || (str_equal(fields[i].section, "cpuid") && (str_equal(fields[i].name, "isa") || str_equal(fields[i].name, "core_kind"))) ||
+			(str_equal(fields[i].section, "control") && str_equal(fields[i].name, "prefetch_bits"));
+		if (!own)
+			memcpy((char *)out + fields[i].offset, (const char *)m + fields[i].offset, fields[i].text ? MACHINE_TEXT : sizeof(uint64_t));
+	}
+	memcpy(out->name, m->name, sizeof(out->name));
+	derive(out);
+	return ST_OK;
+}
+
 const struct machine_file *machine_builtin(const char *name)
 {
 	for (unsigned i = 0; i < machine_files_count; i++)

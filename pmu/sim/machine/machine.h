@@ -26,6 +26,7 @@ struct machine {
 	char name[MACHINE_TEXT];
 	uint64_t text_hash;       /* fnv1a64 of the file's text, and of its event map's if that is not built in */
 	struct machine_file map;  /* the event map that pmu.events names: checked */
+	const struct machine *small; /* what the small cores are, once sim_open has read it; NULL: there are none */
 	const struct event_map *events; /* what it says, once event_map_place has read it: sim_open does */
 	struct machine_file uncore_map; /* the one that pmu.uncore_events names: checked; no text: there is no uncore PMU */
 	const struct uncore_map *uncore; /* what it says, once uncore_map_place has read it */
@@ -39,6 +40,14 @@ struct machine {
 	uint64_t tick_per_core_cycle, tick_per_uncore_cycle, tick_per_tsc; /* of the common tick */
 	uint64_t core_hz, uncore_hz, tsc_hz;
 };
+
+/* What core `core` of a socket is: m itself, or what its small cores are. */
+static inline const struct machine *machine_of_core(const struct machine *m, unsigned core)
+{
+	return m->small && core >= m->topology_cores - m->topology_small_cores ? m->small : m;
+}
+/* Reads what m's small cores are, the machine's other figures are m's; ST_BROKEN: not as machine_read left m. */
+MUST_CHECK enum status machine_small(const struct machine *m, struct machine *out);
 
 /* Finds the event map `name` (without ".map") beside a machine file: true, and *map, whose text and name stay until the
  * machine is opened. */

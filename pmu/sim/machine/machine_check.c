@@ -19,6 +19,33 @@ static uint64_t sets_of(uint64_t bytes, uint64_t ways, uint64_t slices)
 	return bytes % way ? 0 : bytes / way;
 }
 
+/* Small cores, which another built-in machine file describes. */
+static enum status check_small(struct machine_reading *r)
+{
+	struct machine *m = r->m;
+	if (str_equal(m->topology_small, "none") != !m->topology_small_cores)
+		return machine_wrong(r, &m->topology_small_cores, "0 where topology.small is none, else at least 1");
+	if (m->topology_small_cores && (m->topology_sockets > 1 || m->topology_complexes > 1 || m->topology_threads > 1 || m->topology_small_cores >= m->topology_cores))
+		return machine_wrong(r, &m->topology_small_cores, "fewer than topology.cores, of one socket and complex with one thread a core");
+	if (m->topology_small_cores && (m->topology_cores - m->topology_small_cores) % m->l2_cores)
+		return machine_wrong(r, &m->l2_cores, "large cores are a multiple of those that share an L2");
+	if (m->topology_small_cores) {
+		const struct machine_file *small = machine_builtin(m->topology_small);
+		struct ini ini;
+		uint64_t shared = 1;
+		if (!small || str_equal(m->topology_small, m->name))
+			return machine_wrong(r, (const uint64_t *)(const void *)m->topology_small, "another machine that is built in");
+		ini_init(&ini, small->text, small->bytes);
+		while (ini_next(&ini) == ST_OK)
+			if (ini.section_length == 2 && !memcmp(ini.section, "l2", 2) && ini.key_length == 5 && !memcmp(ini.key, "cores", 5) &&
+			    parse_u64(ini.value, ini.value_length, &shared) != ST_OK)
+				shared = 1;
+		if (m->topology_small_cores % shared)
+			return machine_wrong(r, &m->topology_small_cores, "a multiple of the small cores that share an L2");
+	}
+	return ST_OK;
+}
+
 static enum status check_cores(struct machine_reading *r)
 {
 	struct machine *m = r->m;
@@ -28,9 +55,9 @@ static enum status check_cores(struct machine_reading *r)
 		return machine_wrong(r, (const uint64_t *)(const void *)m->machine_brand, "a CPUID brand string has at most 47 letters");
 	if (m->topology_sockets * m->topology_cores * m->topology_threads > MACHINE_THREADS_MAX)
 		return machine_wrong(r, &m->topology_cores, "sockets * cores * threads is at most " MACHINE_THREADS_MAX_TEXT);
-	if (m->topology_cores % m->l2_cores)
+	if (!m->topology_small_cores && m->topology_cores % m->l2_cores)
 		return machine_wrong(r, &m->l2_cores, "topology.cores is a multiple of the cores that share an L2");
-	if (m->topology_cores % (m->topology_complexes * m->l2_cores))
+	if (!m->topology_small_cores && m->topology_cores % (m->topology_complexes * m->l2_cores))
 		return machine_wrong(r, &m->topology_complexes, "topology.cores is a multiple of complexes * l2.cores");
 	if (m->topology_complexes % m->topology_dies)
 		return machine_wrong(r, &m->topology_dies, "topology.complexes is a multiple of the dies");
@@ -130,8 +157,10 @@ static enum status check_pmu(struct machine_reading *r)
 		return machine_wrong(r, &m->pmu_general, "at least 1 where there is a PMU");
 	if (m->pmu_version == 1 && m->pmu_fixed)
 		return machine_wrong(r, &m->pmu_fixed, "fixed counters came with version 2");
-	if (m->pmu_pebs_format > 3 && m->pmu_pebs_format != 255)
-		return machine_wrong(r, &m->pmu_pebs_format, "0, 1, 2, 3 or 255");
+	if (m->pmu_pebs_format > 6 && m->pmu_pebs_format != 255)
+		return machine_wrong(r, &m->pmu_pebs_format, "0 to 6 or 255");
+	if (m->pmu_retire_latency && (m->pmu_pebs_format < 4 || m->pmu_pebs_format == 255))
+		return machine_wrong(r, &m->pmu_retire_latency, "0 without adaptive records");
 	if (m->pmu_pebs_format != 255 && m->pmu_version < 2 && !m->pmu_netburst)
 		return machine_wrong(r, &m->pmu_pebs_format, "PEBS of this model needs pmu.version 2 or later");
 	if (m->pmu_pebs_format > 0 && m->pmu_pebs_format != 255 && !m->pmu_capabilities)
@@ -218,6 +247,8 @@ static enum status check_map(struct machine_reading *r, const struct machine_bes
 enum status machine_check(struct machine_reading *r, const struct machine_beside *beside)
 {
 	enum status st = check_cores(r);
+	if (!st)
+		st = check_small(r);
 	if (!st)
 		st = check_caches(r);
 	if (!st)

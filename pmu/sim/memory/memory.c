@@ -146,7 +146,7 @@ static inline __attribute__((always_inline)) void data_slow_as(struct memory *s,
 {
 	const unsigned w = quick ? 8 : 0;
 	const bool own = kind == MEM_RFO || kind == MEM_PREFETCH_W;
-	const uint64_t least = t + (own ? 1 : s->m->l1d_cycles);
+	const uint64_t least = t + (own ? 1 : c->m->l1d_cycles);
 	const bool train = kind == MEM_LOAD && (c->prefetchers & 4);
 	struct cache *l1 = &c->l1d;
 	if (way != CACHE_NONE && (!own || (cache_states_in(l1, block, w)[way] & LINE_STATE) >= LINE_E)) {
@@ -230,7 +230,7 @@ static inline __attribute__((always_inline)) void data(struct memory *s, const s
 	uint32_t way;
 	uint8_t *const block = cache_block_of(&c->l1d, line, 0);
 	if (data_near(s, c, q->kind, q->thread, q->ip, q->va, q->cycle, line, own, block, &way, 0)) {
-		r->ready = q->cycle + (own ? 1 : s->m->l1d_cycles);
+		r->ready = q->cycle + (own ? 1 : c->m->l1d_cycles);
 		r->lfb_from = q->cycle;
 		r->source = SRC_L1;
 		return;
@@ -316,7 +316,7 @@ static inline __attribute__((always_inline)) enum status data_at(struct memory *
 	}
 	r->translated = cycle;
 	r->level = 1;
-	r->ready = cycle + (own ? 1 : s->m->l1d_cycles);
+	r->ready = cycle + (own ? 1 : c->m->l1d_cycles);
 	r->source = SRC_L1;
 	if (!own)
 		c->beyond = false;

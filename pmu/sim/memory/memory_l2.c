@@ -48,7 +48,7 @@ uint64_t sq_start_slow(const struct memory *s, struct cluster *k, uint32_t line,
 
 uint64_t lfb_start_slow(const struct memory *s, struct private_core *c, uint32_t line, uint64_t t)
 {
-	return pool_start(&c->lfb, t, cache_find(&c->cluster->l2, line) != CACHE_NONE ? s->m->l2_cycles : uncore_lasts(s, c->cluster, line),
+	return pool_start(&c->lfb, t, cache_find(&c->cluster->l2, line) != CACHE_NONE ? c->cluster->m->l2_cycles : uncore_lasts(s, c->cluster, line),
 	                  c->wc_open);
 }
 

@@ -84,7 +84,7 @@ static inline __attribute__((always_inline)) void l2_read_as(struct memory *s, s
 	if (!quick && heard->any_lines && k->l2.sets)
 		tell_l2(s, q, had, hit, t);
 	if (hit) {
-		f->ready = t + s->m->l2_cycles;
+		f->ready = t + k->m->l2_cycles;
 		const uint64_t ready = l2->epoch + cache_ready_in(l2, block, w)[way];
 		if (ready > f->ready)
 			f->ready = ready;

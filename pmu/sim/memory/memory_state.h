@@ -45,6 +45,7 @@ struct wc { uint32_t line; uint64_t bytes, from; };
 
 /* An L2 and the cores that share it. */
 struct cluster {
+	const struct machine *m; /* what its cores are */
 	struct cache l2;
 	struct lane port;
 	struct pool sq;
@@ -62,6 +63,7 @@ struct cluster {
 };
 
 struct private_core {
+	const struct machine *m;                 /* what it is */
 	struct cache l1d, l1i;
 	struct pool lfb, walkers;
 	struct cluster *cluster;
@@ -287,7 +289,7 @@ unsigned socket_slice(const struct socket *k, uint32_t line);
 /* Set-up; the part is NULL while the arena only counts. */
 void socket_init(struct memory *s, struct socket *k, struct arena *a);
 void dram_init(struct memory *s, struct socket *k, struct arena *a);
-void tlb_init(struct memory *s, struct private_core *c, struct arena *a);
+void tlb_init(struct memory *s, struct private_core *c, unsigned core, struct arena *a);
 
 /* bus.c: a thread's transaction on its socket's front-side bus at cycle t; nothing if there is none. bus_tell: writes. */
 enum bus_kind { BUS_READ, BUS_IFETCH, BUS_RFO, BUS_INVALIDATE, BUS_WRITE_BACK, BUS_WRITE_LINE, BUS_WRITE_PART };

@@ -16,7 +16,7 @@ void memory_uncore(struct memory *s, const struct uncore_sink *sink)
 void memory_plain(struct memory *s)
 {
 	s->plain = s->inclusive && s->sockets <= 2 && !s->float_cycles && !s->sink.hear;
-	s->usual = cache_is_usual(&s->core[0].l1d, 8);
+	s->usual = cache_is_usual(&s->core[0].l1d, 8) && !s->m->small;
 	s->quick = 0;
 	if (s->plain && !s->bus && s->m->l2_bytes && s->m->l2_cores == 1 && s->usual && cache_is_usual(&s->cluster[0].l2, 8))
 		s->quick = cache_is_usual(&s->socket[0].l3, 16) ? 2 : 1;

@@ -144,9 +144,9 @@ static void latencies(struct memory *s)
 		s->wc_most = WC_MAX;
 }
 
-static void core_init_memory(struct memory *s, struct private_core *c, struct arena *a)
+static void core_init_memory(struct memory *s, struct private_core *c, unsigned core, struct arena *a)
 {
-	const struct machine *m = s->m;
+	const struct machine *m = machine_of_core(s->m, core % (unsigned)s->m->topology_cores);
 	cache_init(&c->l1d, a, (uint32_t)(m->l1d_bytes / (64 * m->l1d_ways)), (uint32_t)m->l1d_ways, 1, false,
 	           (enum replacement)m->l1d_policy, 0);
 	cache_init(&c->l1i, a, (uint32_t)(m->l1i_bytes / (64 * m->l1i_ways)), (uint32_t)m->l1i_ways, 1, false, REPLACE_LRU, 0);
@@ -154,12 +154,27 @@ static void core_init_memory(struct memory *s, struct private_core *c, struct ar
 	struct pool_use *use = arena_get(a, pool_bytes(entries, ahead));
 	if (a->at)
 		pool_init(&c->lfb, entries, ahead, use);
-	tlb_init(s, c, a);
+	tlb_init(s, c, core % (unsigned)s->m->topology_cores, a);
 }
 
-static void cluster_init(struct memory *s, struct cluster *k, struct arena *a)
+/* Cores that are large, of all sockets; the cluster of a core; the first core of a cluster. */
+static unsigned large_cores(const struct memory *s) { return s->cores - (s->m->small ? (unsigned)s->m->topology_small_cores : 0); }
+
+static unsigned cluster_of(const struct memory *s, unsigned core)
 {
-	const struct machine *m = s->m;
+	const unsigned large = large_cores(s);
+	return core < large ? core / (unsigned)s->m->l2_cores : large / (unsigned)s->m->l2_cores + (core - large) / (unsigned)s->m->small->l2_cores;
+}
+
+static unsigned first_core(const struct memory *s, unsigned cluster)
+{
+	const unsigned large = large_cores(s), of_large = large / (unsigned)s->m->l2_cores;
+	return cluster < of_large ? cluster * (unsigned)s->m->l2_cores : large + (cluster - of_large) * (unsigned)s->m->small->l2_cores;
+}
+
+static void cluster_init(struct memory *s, struct cluster *k, unsigned cluster, struct arena *a)
+{
+	const struct machine *m = machine_of_core(s->m, first_core(s, cluster) % (unsigned)s->m->topology_cores);
 	cache_init(&k->l2, a, (uint32_t)(m->l2_bytes / (64 * m->l2_ways)), (uint32_t)m->l2_ways, 1, false,
 	           (enum replacement)m->l2_policy, 0);
 	const uint32_t entries = (uint32_t)m->sq_entries, ahead = core_asks_ahead(m) * (uint32_t)m->l2_cores;
@@ -180,7 +195,7 @@ static size_t lay_out(struct memory *s, void *at)
 	s->complexes = (unsigned)m->topology_complexes;
 	s->sockets = (unsigned)m->topology_sockets * s->complexes;
 	s->cores = (unsigned)(m->topology_sockets * m->topology_cores);
-	s->clusters = s->cores / (unsigned)m->l2_cores;
+	s->clusters = cluster_of(s, s->cores - 1) + 1;
 	s->clusters_per_socket = s->clusters / s->sockets;
 	s->holder_bytes = s->clusters_per_socket <= 8 ? 1 : s->clusters_per_socket <= 16 ? 2 : s->clusters_per_socket <= 32 ? 4 : 8;
 	s->inclusive = m->l3_bytes && m->l3_inclusive;
@@ -207,13 +222,14 @@ static size_t lay_out(struct memory *s, void *at)
 	for (unsigned i = 0; i < s->cores; i++) {
 		struct private_core *c = at ? &core[i] : (struct private_core *)(uintptr_t)&no_core;
 		if (at) {
-			c->cluster = &cluster[i / m->l2_cores];
+			c->m = machine_of_core(m, i % (unsigned)m->topology_cores);
+			c->cluster = &cluster[cluster_of(s, i)];
 			c->last_miss = CACHE_NONE;
 			c->code_first = UINT32_MAX;
-			c->prefetchers = (uint8_t)m->prefetch_present;
+			c->prefetchers = (uint8_t)c->m->prefetch_present;
 			pages_forget(c);
 		}
-		core_init_memory(s, c, &a);
+		core_init_memory(s, c, i, &a);
 	}
 	for (unsigned i = 0; i < s->clusters; i++) {
 		struct cluster *k = at ? &cluster[i] : (struct cluster *)(uintptr_t)&no_cluster;
@@ -223,14 +239,15 @@ static size_t lay_out(struct memory *s, void *at)
 			k->here = &socket[k->socket];
 			k->peer = s->sockets == 2 ? &socket[!k->socket] : NULL;
 			k->bit = 1ull << (i % s->clusters_per_socket);
-			k->first_core = i * (unsigned)m->l2_cores;
+			k->first_core = first_core(s, i);
 			k->first = &core[k->first_core];
-			k->cores = (unsigned)m->l2_cores;
+			k->m = k->first->m;
+			k->cores = (unsigned)k->m->l2_cores;
 			for (unsigned j = 0; j < STREAMS; j++)
 				k->stream_page[j] = CACHE_NONE;
 			k->stream_count[cache_hash(CACHE_NONE)] = STREAMS;
 		}
-		cluster_init(s, k, &a);
+		cluster_init(s, k, i, &a);
 	}
 	for (unsigned i = 0; i < s->sockets; i++) {
 		socket_init(s, at ? &socket[i] : NULL, &a);

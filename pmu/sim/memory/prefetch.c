@@ -19,7 +19,7 @@
 
 void memory_prefetchers(struct memory *s, unsigned core, unsigned off_mask)
 {
-	s->core[core].prefetchers = (uint8_t)(s->m->prefetch_present & ~off_mask & 15);
+	s->core[core].prefetchers = (uint8_t)(s->core[core].m->prefetch_present & ~off_mask & 15);
 }
 
 static void into_l1(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t)
@@ -63,7 +63,7 @@ __attribute__((noinline)) void stream_goes_on(struct memory *s, struct private_c
 		e->ahead = at;
 	for (unsigned n = 0; n < 2; n++) {
 		const int next = e->ahead + direction;
-		if (next < 0 || next >= (int)PAGE_LINES || (next - at) * direction > (int)s->m->prefetch_streamer_lines)
+		if (next < 0 || next >= (int)PAGE_LINES || (next - at) * direction > (int)c->m->prefetch_streamer_lines)
 			return;
 		if (!l2_prefetch(s, c, thread, page * PAGE_LINES + (uint32_t)next, t))
 			return;

@@ -93,7 +93,9 @@ void socket_init(struct memory *s, struct socket *k, struct arena *a)
 	           s->inclusive ? s->holder_bytes : 0);
 	uint32_t n = 0;
 	if (!s->inclusive) {
-		const uint64_t lines = (m->l2_bytes + (m->l1d_bytes + m->l1i_bytes) * m->l2_cores) / 64 * s->clusters_per_socket;
+		const struct machine *o = m->small ? m->small : m;
+		const uint64_t one = m->l2_bytes + (m->l1d_bytes + m->l1i_bytes) * m->l2_cores, other = o->l2_bytes + (o->l1d_bytes + o->l1i_bytes) * o->l2_cores;
+		const uint64_t lines = (one > other ? one : other) / 64 * s->clusters_per_socket;
 		n = (uint32_t)(lines * 4 / 3) + 64; /* a quarter stays empty, so that lookups end soon */
 	}
 	uint32_t *line = arena_get(a, n * sizeof(*line));

@@ -30,9 +30,9 @@ static void tlb_array(struct tlb *t, struct arena *a, uint64_t entries, uint64_t
 	cache_init(&t->c, a, sets, (uint32_t)ways, 1, false, REPLACE_LRU, sizeof(uint64_t));
 }
 
-void tlb_init(struct memory *s, struct private_core *c, struct arena *a)
+void tlb_init(struct memory *s, struct private_core *c, unsigned core, struct arena *a)
 {
-	const struct machine *m = s->m;
+	const struct machine *m = machine_of_core(s->m, core);
 	tlb_array(&c->dtlb, a, m->dtlb_entries, m->dtlb_ways);
 	tlb_array(&c->dtlb_large, a, m->dtlb_large_entries, m->dtlb_large_ways);
 	tlb_array(&c->dtlb_huge, a, m->dtlb_huge_entries, m->dtlb_huge_entries);
@@ -166,7 +166,7 @@ static uint64_t walk(struct memory *s, unsigned core, unsigned thread, uint64_t 
 		}
 	if (what == FOR_LOAD && leaf == 3 && first < 3)
 		signal_pulse(s->signals[thread], SIG_DTLB_PDE_MISS, t, 1);
-	t += s->m->walk_cycles;
+	t += c->m->walk_cycles;
 	for (unsigned i = first; i <= leaf; i++) {
 		const struct mem_request q = { .kind = MEM_WALK, .core = core, .thread = thread, .va = va,
 		                               .pa = at[i], .bytes = 8, .cycle = t };
@@ -217,9 +217,9 @@ static __attribute__((noinline)) enum status translate_slow(struct memory *s, un
 	uint64_t t = cycle;
 	bool hit = false;
 	if (has(&c->stlb)) {
-		t += s->m->stlb_cycles;
+		t += c->m->stlb_cycles;
 		hit = look(&c->stlb, va, 12, 0, &ready) != CACHE_NONE ||
-			(s->m->stlb_large && look(&c->stlb, va, 21, TAG_LARGE, &ready) != CACHE_NONE) ||
+			(c->m->stlb_large && look(&c->stlb, va, 21, TAG_LARGE, &ready) != CACHE_NONE) ||
 			look(&c->stlb_huge, va, 30, 0, &ready) != CACHE_NONE;
 	}
 	const uint64_t pa = page.pa + (va & (page.page_bytes - 1));
@@ -238,7 +238,7 @@ static __attribute__((noinline)) enum status translate_slow(struct memory *s, un
 		signal_level(s->signals[thread], busy[what], from, r->ready, 1);
 		if (page.page_bytes == 1ull << 12)
 			(void)tlb_put(&c->stlb, page_tag(va, 12), pa & ~0xFFFull, r->ready);
-		else if (page.page_bytes == 1ull << 21 && s->m->stlb_large)
+		else if (page.page_bytes == 1ull << 21 && c->m->stlb_large)
 			(void)tlb_put(&c->stlb, page_tag(va, 21) | TAG_LARGE, pa & ~((1ull << 21) - 1), r->ready);
 		else if (page.page_bytes == 1ull << 30)
 			(void)tlb_put(&c->stlb_huge, page_tag(va, 30), pa & ~((1ull << 30) - 1), r->ready);

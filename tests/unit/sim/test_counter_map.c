@@ -121,7 +121,7 @@ static const struct { const char *text, *problem; } bad[] = {
 	{ COLUMNS "0x01,0x01,0xF,exact,,A,CYCLES,\n", "bad.map:3: more cells" },
 	{ COLUMNS "0x1000,0x01,0xF,exact,,A,CYCLES\n", "bad.map:3: select: '0x1000' is not a number from 0 to 0xFFF" },
 	{ COLUMNS "0x01,x,0xF,exact,,A,CYCLES\n", "bad.map:3: umask: 'x' is not a number" },
-	{ COLUMNS "0x01,0x01,0x1F,exact,,A,CYCLES\n", "bad.map:3: counters: '0x1F' is not a mask" },
+	{ COLUMNS "0x01,0x01,0x1FF,exact,,A,CYCLES\n", "bad.map:3: counters: '0x1FF' is not a mask" },
 	{ COLUMNS "0x01,0x01,0xF,exakt,,A,CYCLES\n", "bad.map:3: flags: 'exakt' is not a name" },
 	{ COLUMNS "0x01,0x01,0xF,,load,A,CYCLES\n", "bad.map:3: condition: 'load' is not a name" },
 	{ COLUMNS "0x01,0x01,0xF,,,A,CYCLE\n", "bad.map:3: signals: 'CYCLE' is not a name" },

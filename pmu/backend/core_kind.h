@@ -1,0 +1,28 @@
+/* pmu/backend/core_kind.h: of a machine with cores of several kinds, those of one kind as a machine of their own.
+ *
+ * Cores of a kind have the same CPUID leaf 0x1A EAX (SDM volume 2A): [31:24] 0x40 large, 0x20 small, [23:0] its model. Behind the layer they are
+ * numbered from 0; what a core has of its own (registers, counters, areas of the window) is theirs, and nothing reaches a core of another kind. */
+#ifndef PMU_CORE_KIND_H
+#define PMU_CORE_KIND_H
+
+#include "pmu/access.h"
+
+#define CORE_KINDS_MAX 4
+
+/* A kind of core: the names that users have for it, "p" large, "e" small, "lpe" a second kind of small ones; where its cores are. */
+struct core_kind_place { const char *name; uint32_t kind; unsigned first, count; };
+
+/* The kinds of a machine, in the order of their first cores; cores that lie apart from the first run of their kind are left out. 0: leaf 0x1A tells
+ * nothing, or CPUID fails: all cores are taken to be alike. */
+unsigned core_kinds(const struct access *a, struct core_kind_place kinds[CORE_KINDS_MAX]);
+
+struct core_kind {
+	struct access access;      /* the layer: cores of the kind, from 0 on */
+	const struct access *under;
+	struct core_kind_place place;
+};
+
+/* Puts the layer over a backend. ST_MISSING: it has no cores of that name. */
+MUST_CHECK enum status core_kind_init(struct core_kind *k, const struct access *under, const char *name);
+
+#endif
