@@ -204,10 +204,14 @@ $(OUT)/signed/BOOTX64.EFI: $(OUT)/BOOTX64.EFI $(SIGN_KEY) $(SIGN_CERT)
 # What a user calls installs what is missing first, then comes back for the files; after other goals of the same
 # command, which would make the same files beside it.
 image usb usb-update run metal: | $(filter all host efi,$(MAKECMDGOALS))
-$(OUT)/stallmeter.img: $(OUT)/BOOTX64.EFI $(OUT)/bios.bin runner/stallmeter.ini runner/image.sh
-	runner/image.sh $(OUT)/BOOTX64.EFI $(OUT)/bios.bin runner/stallmeter.ini $@
-$(OUT)/signed/stallmeter.img: $(OUT)/signed/BOOTX64.EFI $(OUT)/bios.bin runner/stallmeter.ini runner/image.sh
-	runner/image.sh $< $(OUT)/bios.bin runner/stallmeter.ini $@
+# What firmware of 32 bits starts: it says why nothing runs.
+$(OUT)/BOOTIA32.EFI: efi/bios/ia32.asm
+	@mkdir -p $(@D)
+	$(NASM) -f bin -o $@ $<
+$(OUT)/stallmeter.img: $(OUT)/BOOTX64.EFI $(OUT)/BOOTIA32.EFI $(OUT)/bios.bin runner/stallmeter.ini runner/image.sh
+	runner/image.sh $(OUT)/BOOTX64.EFI $(OUT)/bios.bin runner/stallmeter.ini $@ $(OUT)/BOOTIA32.EFI
+$(OUT)/signed/stallmeter.img: $(OUT)/signed/BOOTX64.EFI $(OUT)/BOOTIA32.EFI $(OUT)/bios.bin runner/stallmeter.ini runner/image.sh
+	runner/image.sh $< $(OUT)/bios.bin runner/stallmeter.ini $@ $(OUT)/BOOTIA32.EFI
 IMAGE := $(OUT)/$(if $(SIGN_KEY)$(SIGN_CERT),signed/)stallmeter.img
 image:
 	@runner/setup.sh image $(if $(SIGN_KEY)$(SIGN_CERT),sign)

@@ -1,14 +1,14 @@
 #!/bin/bash
-# Makes a disk image: runner/image.sh EFI_APPLICATION BIOS_LOADER INI IMAGE
-#   GPT; partition 1, EFI system: FAT32, \EFI\BOOT\BOOTX64.EFI, \stallmeter\stallmeter.ini and \stallmeter\results.
+# Makes a disk image: runner/image.sh EFI_APPLICATION BIOS_LOADER INI IMAGE [EFI_APPLICATION_OF_32_BITS]
+#   GPT; partition 1, EFI system: FAT32, \EFI\BOOT\BOOTX64.EFI and BOOTIA32.EFI, \stallmeter\stallmeter.ini and \stallmeter\results.
 #   For a PC BIOS: the loader's first 440 bytes in front of the protective MBR's partition table, and what is behind its
 #   first block in partition 2, BIOS boot (efi/bios/boot.asm reads it from the same block).
 # No root and no loop device. The same inputs give the same bytes: GUIDs, volume id and times are fixed.
 set -eu
 PATH=$PATH:/usr/sbin:/sbin
-[ $# -eq 4 ] || { echo "usage: runner/image.sh EFI_APPLICATION BIOS_LOADER INI IMAGE" >&2; exit 2; }
-application=$1 loader=$2 ini=$3 image=$4
-for file in "$application" "$loader" "$ini"; do
+[ $# -eq 4 ] || [ $# -eq 5 ] || { echo "usage: runner/image.sh EFI_APPLICATION BIOS_LOADER INI IMAGE [EFI_APPLICATION_OF_32_BITS]" >&2; exit 2; }
+application=$1 loader=$2 ini=$3 image=$4 of_32=${5:-}
+for file in "$application" "$loader" "$ini" ${of_32:+"$of_32"}; do
 	[ -r "$file" ] || { echo "image.sh: $file: no such file" >&2; exit 2; }
 done
 
@@ -44,6 +44,7 @@ mkfs.vfat --invariant -F 32 -s 2 -h "$start" -i "$volume_id" -n STALLMETER --off
 # so the folder of the runs is there from the beginning.
 mkdir -p "$work/tree/EFI/BOOT" "$work/tree/stallmeter/results"
 cp "$application" "$work/tree/EFI/BOOT/BOOTX64.EFI"
+[ -z "$of_32" ] || cp "$of_32" "$work/tree/EFI/BOOT/BOOTIA32.EFI"
 cp "$ini" "$work/tree/stallmeter/stallmeter.ini"
 find "$work/tree" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
 mcopy -s -m -Q -i "$new@@1M" "$work/tree/EFI" "$work/tree/stallmeter" ::/
