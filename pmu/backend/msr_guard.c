@@ -11,6 +11,7 @@ static const struct writable_msr *listed(const struct msr_guard *g, uint32_t msr
 }
 
 #define PCI_VENDOR_INTEL 0x8086u
+#define LEAF_FEATURES    7
 #define LEAF_KIND        0x1A
 
 /* One register of a function; several entries may share a register (fields of filters). */
@@ -133,7 +134,7 @@ static enum status msr_guard_wrmsr(void *self, unsigned core, uint32_t msr, uint
 	struct msr_guard *g = self;
 	const struct writable_msr *m = listed(g, msr);
 	struct msr_guard_saved *s;
-	if (!m || core > UINT16_MAX || (g->processor->core_type && core >= g->access.cores))
+	if (!m || core > UINT16_MAX || (core >= g->access.cores && core < g->under->cores))
 		return refuse(g);
 	if (m->restore) {
 		bool fresh = !find_saved(g, core, msr);
@@ -341,13 +342,22 @@ static unsigned alike(const struct access *a)
 	return a->cores;
 }
 
+/* Whether the processor says that its cores are of several kinds (SDM volume 2A, CPUID 7 EDX[15]), also one that has no descriptor of its own. */
+static bool says_hybrid(const struct access *a)
+{
+	struct cpuid_regs r;
+
+	return a->ops->cpuid(a->self, 0, 0, 0, &r) == ST_OK && r.eax >= LEAF_KIND && a->ops->cpuid(a->self, 0, LEAF_FEATURES, 0, &r) == ST_OK &&
+	       (r.edx >> 15 & 1) != 0;
+}
+
 void msr_guard_init(struct msr_guard *g, const struct access *under, const struct processor *p,
                 struct msr_guard_saved *saved, unsigned capacity)
 {
 	*g = (struct msr_guard){ .access = *under, .under = under, .processor = p, .saved = saved, .capacity = capacity };
 	g->access.ops = &msr_guard_ops;
 	g->access.self = g;
-	if (p->core_type)
+	if (p->core_type || (!p->models && says_hybrid(under)))
 		g->access.cores = alike(under);
 	g->access.failure = &g->failure;
 }

@@ -167,6 +167,16 @@ static void test_guard_leaves_cores_of_another_kind_alone(void **state)
 	/* one descriptor of all cores asks nothing */
 	msr_guard_init(&b->guard, &b->fake.access, &processor, b->saved, COUNT_OF(b->saved));
 	assert_int_equal(b->guard.access.cores, 4);
+	/* a descriptor of any model does, where the processor says that there are several kinds: nobody knows the others' counters */
+	static const struct fake_leaf leaves[] = { { 0, 0, { 0x1A, 0, 0, 0 } }, { 7, 0, { 0, 0, 0, 1u << 15 } } };
+	b->fake.leaves = leaves;
+	b->fake.leaf_count = COUNT_OF(leaves);
+	struct processor any = processor;
+	any.models = NULL;
+	any.model_count = 0;
+	msr_guard_init(&b->guard, &b->fake.access, &any, b->saved, COUNT_OF(b->saved));
+	assert_int_equal(b->guard.access.cores, 2);
+	assert_int_equal(wr(b, 3, 0x1A4, 0x3F), ST_REFUSED);
 }
 
 int main(void)
