@@ -1,0 +1,168 @@
+/* Each relation of bench/catalogue/relations.def, on each pair of rows that it names: values that break it take `ok` from both rows, each naming the other;
+ * values that keep it take nothing. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bench/catalogue/row.h"
+#include "bench/suite/cross_check.h"
+#include "tests/unit/support/memory_host.h"
+
+#define WHOLE 100000 /* thousandths of the row's unit */
+#define BASE    4000
+
+enum kind { AT_MOST_KIND, DIFFERENCE_KIND, EQUAL_KIND };
+static const struct { enum kind kind; const char *row, *other, *base; } relations[] = {
+#define AT_MOST(low, high, why) { AT_MOST_KIND, low, high, NULL },
+#define DIFFERENCE(part, whole, less, why) { DIFFERENCE_KIND, part, whole, less },
+#define EQUAL(a, b, why) { EQUAL_KIND, a, b, NULL },
+#include "bench/catalogue/relations.def"
+#undef AT_MOST
+#undef DIFFERENCE
+#undef EQUAL
+};
+
+static struct writer w;
+static struct suite_summary sum;
+static struct memory_host host;
+
+static bool never_odd(const void *self, unsigned row, enum row_status status)
+{
+	(void)self, (void)row, (void)status;
+	return false;
+}
+
+static void begin(void)
+{
+	memset(&w, 0, sizeof(w));
+	memset(&sum, 0, sizeof(sum));
+	memory_host_init(&host);
+	w.host = &host.host;
+	w.out = &sum;
+	w.notes = calloc(rows_count, sizeof(*w.notes));
+	w.penalty_milli = calloc(rows_count, sizeof(*w.penalty_milli));
+	text_init(&w.json, calloc(1, 65536), 65536);
+}
+
+static void end(void)
+{
+	free(w.notes);
+	free(w.penalty_milli);
+	free(w.json.at);
+	memory_host_free(&host);
+}
+
+/* As if that row had been written, `ok`. */
+static void written(const char *name, int64_t milli)
+{
+	struct writer_note *n = &w.notes[row_find(name) - rows];
+
+	n->at = w.json.length;
+	text_fmt(&w.json, "{\"name\": \"%s\", \"status\": \"ok\", \"reason\": \"\"}", name);
+	n->bytes = w.json.length - n->at;
+	n->value_milli = milli;
+	n->has_value = true;
+	n->status = ROW_OK;
+}
+
+/* A pattern with its * filled in. */
+static const char *filled(const char *pattern, const char *star, char *name, size_t capacity)
+{
+	const char *at = strchr(pattern, '*');
+
+	snprintf(name, capacity, "%.*s%s%s", at ? (int)(at - pattern) : (int)strlen(pattern), pattern, at ? star : "", at ? at + 1 : "");
+	return name;
+}
+
+/* What the pattern's * is in a name. False: it does not match. */
+static bool star_of(const char *pattern, const char *name, char *star, size_t capacity)
+{
+	const char *at = strchr(pattern, '*');
+	const size_t before = at ? (size_t)(at - pattern) : 0, after = at ? strlen(at + 1) : 0, length = strlen(name);
+
+	*star = 0;
+	if (!at)
+		return !strcmp(pattern, name);
+	if (length < before + after || strncmp(pattern, name, before) || strcmp(name + length - after, at + 1))
+		return false;
+	snprintf(star, capacity, "%.*s", (int)(length - before - after), name + before);
+	return true;
+}
+
+static void expect(const char *name, const char *other)
+{
+	const struct writer_note *n = &w.notes[row_find(name) - rows];
+	char why[160];
+
+	if (!other) {
+		if (n->status != ROW_OK)
+			fail_msg("%s: %.*s", name, (int)n->bytes, w.json.at + n->at);
+		return;
+	}
+	snprintf(why, sizeof(why), "contradicts %s (", other);
+	if (n->status != ROW_UNPROVEN || !memmem(w.json.at + n->at, n->bytes, why, strlen(why)))
+		fail_msg("%s beside %s: %.*s", name, other, (int)n->bytes, w.json.at + n->at);
+}
+
+static void pair(enum kind kind, const char *row, const char *other, const char *base, bool broken)
+{
+	begin();
+	written(row, broken ? 2 * WHOLE : kind == AT_MOST_KIND ? WHOLE / 2 : kind == DIFFERENCE_KIND ? WHOLE - BASE : WHOLE);
+	written(other, WHOLE);
+	if (base && strcmp(base, other))
+		written(base, BASE);
+	cross_check_run(&w, never_odd, NULL);
+	expect(row, broken ? other : NULL);
+	expect(other, broken ? row : NULL);
+	end();
+}
+
+static void test_each_contradiction_marks_both_rows(void **state)
+{
+	(void)state;
+	for (unsigned n = 0; n < COUNT_OF(relations); n++) {
+		unsigned pairs = 0;
+
+		for (unsigned i = 0; i < rows_count; i++) {
+			char star[96], other[96], base[96];
+
+			if (!star_of(relations[n].row, rows[i].name, star, sizeof(star)) || !row_find(filled(relations[n].other, star, other, sizeof(other))))
+				continue;
+			if (relations[n].base && !row_find(filled(relations[n].base, star, base, sizeof(base))))
+				continue;
+			for (unsigned broken = 0; broken < 2; broken++)
+				pair(relations[n].kind, rows[i].name, other, relations[n].base ? base : NULL, broken);
+			pairs++;
+		}
+		if (!pairs)
+			fail_msg("%s, %s: no rows of these names", relations[n].row, relations[n].other);
+	}
+}
+
+/* A row that is proved stays so beside one that is not, and one without a value contradicts nothing. */
+static void test_rows_of_another_status_are_not_compared(void **state)
+{
+	(void)state;
+	begin();
+	written("load.l1.latency", 2 * WHOLE);
+	written("load.l2.latency", WHOLE);
+	w.notes[row_find("load.l2.latency") - rows].status = ROW_NOISY;
+	cross_check_run(&w, never_odd, NULL);
+	expect("load.l1.latency", NULL);
+	w.notes[row_find("load.l2.latency") - rows].status = ROW_OK;
+	w.notes[row_find("load.l2.latency") - rows].has_value = false;
+	cross_check_run(&w, never_odd, NULL);
+	expect("load.l1.latency", NULL);
+	end();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_each_contradiction_marks_both_rows), cmocka_unit_test(test_rows_of_another_status_are_not_compared) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
