@@ -325,7 +325,7 @@ static enum status curve(struct multicore *c, struct row_result *out)
 			series_add(&out->series, (int64_t[]){ (int64_t)points[i] * 1000, rates[i] });
 	if (st == ST_OK)
 		take(c, &value, out);
-	return st;
+	return st == ST_OK && c->row->target == TARGET_DRAM && value.good ? multicore_bus(c, c->count, out) : st;
 }
 
 /* All cores of one node on memory of one node. */

@@ -36,4 +36,7 @@ MUST_CHECK enum status multicore_lead(struct multicore *c, unsigned n);
 /* The kernel of the first n members, warmed up, once a row: bench/measure/vector_width.h. */
 MUST_CHECK enum status multicore_width_choose(struct multicore *c, unsigned n, struct row_result *out);
 
+/* Streams from memory: where the processor counts its front-side bus, says in out->remark how busy it is while the first n members run. */
+MUST_CHECK enum status multicore_bus(struct multicore *c, unsigned n, struct row_result *out);
+
 #endif

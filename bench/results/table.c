@@ -112,6 +112,8 @@ void table_line(struct text *t, struct table *table, const struct row_result *r)
 	text_init(&whole, at, sizeof(at));
 	row_line(&whole, table, r);
 	series_table_line(&whole, &r->series);
+	if (r->remark[0])
+		text_fmt(&whole, "  %s\n", r->remark);
 	sweep2d_table_lines(&whole, &r->curve);
 	sample_table_line(&whole, &r->sample, r->latency_sources);
 	traffic_table_lines(&whole, &r->traffic);

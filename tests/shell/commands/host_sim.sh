@@ -84,4 +84,15 @@ check "sim_ctrl_c_leaves_valid_results" jq -e '.summary.stopped and (.rows | len
 # The start-up sequence of Nehalem's counters (AAK100) is that of Westmere's too (BD53).
 westmere() { sed 's/^model = .*/model = 44/' tables/machines/nehalem-ep.machine >"$work/westmere.machine"; grep -q '^model = 44' "$work/westmere.machine" && "$out/stallmeter" run --backend sim --machine "$work/westmere.machine" --suite load.l3.latency --out "$work/westmere"; }
 check "sim_westmere_starts_its_counters" says 0 "^load.l3.latency .* ok$" westmere
+# Core 2's front-side bus while cores stream: all four of a socket saturate it, one alone does not, and then all lines are its own.
+bus() { # CORES LEAST MOST LINES: share of the bus clocks with data, in percent; lines of all agents for each of the core's
+	rm -rf "$work/bus"
+	"$out/stallmeter" run --backend sim --machine core2 --cores "$1" --suite read.dram_all.bandwidth --out "$work/bus" >"$work/said" || return 1
+	jq -r '.rows[0].remark' "$work"/bus/*/results.json | tee "$work/remark"
+	[[ $(cat "$work/remark") =~ ^"bus: data in "([0-9.]+)" % of its clocks, "([0-9.]+)" lines of all agents for each of this core's"$ ]] || return 1
+	awk -v used="${BASH_REMATCH[1]}" -v lines="${BASH_REMATCH[2]}" -v least="$2" -v most="$3" -v want="$4" \
+		'BEGIN { exit !(used >= least && used <= most && lines > 0.95 * want && lines < 1.05 * want) }' && grep -q '^  bus: data in ' "$work/said"
+}
+check "sim_core2_cores_saturate_their_bus" bus 0-7 99 100 4
+check "sim_core2_one_core_a_socket_does_not" bus 0,4 60 85 1
 tap_end
