@@ -12,7 +12,7 @@
 	wrmsr
 %endmacro
 
-; Registers off, the last one first; then records that are still under way land (SDM vol. 3, "PEBS": quiescent period).
+; Registers off, the last one first; then records still in flight land (SDM vol. 3, "PEBS": quiescent period).
 %macro GATES_OFF 0
 	SERIALISE
 	mov r12, [rbp + MB_GATES]

@@ -20,7 +20,7 @@
 
 static const uint32_t strides[] = { 64, 256, 1024, 4096, 16384, 131072 };
 static const uint32_t works[] = { 1, 8, 32, 128 };
-static const uint32_t distances[] = { 0, 1, 2, 4, 8, 16, 32 }; /* less than the shorter window has: both end with as many prefetches under way */
+static const uint32_t distances[] = { 0, 1, 2, 4, 8, 16, 32 }; /* less than the shorter window has: both end with as many prefetches in flight */
 
 struct table {
 	struct bench *b;

@@ -45,7 +45,7 @@ void shape_link(const struct shape *s, const struct mapping *m, struct random *r
 uint64_t shape_node(const struct shape *s, uint32_t i, struct random *random);
 
 /* Pages of a ring that no TLB of so many entries holds: `wanted`, or what half of the L2 has lines for, if these are a third more than the entries: a set
- * of three ways and more that gives up the oldest then has none of them. 0: there are too few. */
+ * of three ways and more that evicts the oldest then has none of them. 0: there are too few. */
 uint32_t shape_missing_pages(uint32_t entries, uint32_t wanted, const struct cpu_cache *l2, uint32_t line_bytes);
 
 #endif
