@@ -33,6 +33,8 @@ PROOF(proof_l3, SET({ "load.hit.l3.unshared", ONCE }, { "dtlb.load.miss", NEVER 
 #define MISSES_LLC(misses_tlb, ...) SET({ "load.miss.llc", ONCE }, { "dtlb.load.miss", misses_tlb } __VA_ARGS__), SET({ "load.miss.llc", ONCE } __VA_ARGS__)
 #define LLC_MISSES(misses_tlb, ...) SET({ "llc.miss", ONCE }, { "dtlb.load.miss", misses_tlb } __VA_ARGS__), SET({ "llc.miss", ONCE } __VA_ARGS__)
 PROOF(proof_dram_local, SET({ "load.dram.local", ONCE }, { "dtlb.load.miss", NEVER }), MISSES_LLC(NEVER), LLC_MISSES(NEVER));
+/* A walk stands in both of its windows, alone and beside the others' loads. */
+PROOF(proof_dram_loaded, SET({ "load.dram.local", ONCE }, { "dtlb.load.miss", NEVER }), SET({ "load.miss.llc", ONCE }), SET({ "llc.miss", ONCE }));
 /* Of a footprint six times its size a last level that replaces at random still holds e^-6, a quarter of a hundredth. */
 PROOF(proof_dram_local_big, SET({ "load.dram.local", ONCE }, { "dtlb.load.miss", FEW_PAGES }), MISSES_LLC(FEW_PAGES), LLC_MISSES(FEW_PAGES));
 /* A miss of the last level does not show which node's memory answered. Where one bus serves all sockets, as Core 2's does, no event shows more
