@@ -68,17 +68,18 @@ static void test_sample_wrong_data_source_leaves_no_row_ok(void **state)
 {
 	(void)state;
 	run_suite(other_sources, "load.*.latency");
-	unsigned tables = 0;
+	unsigned others = 0;
 	for (unsigned i = 0; i < on.host.result_count; i++) {
-		if (on.host.results[i].row->order == ORDER_STAIRS) { /* a chase of each size: none is sampled */
-			tables++;
+		if (on.host.results[i].row->order == ORDER_STAIRS || on.host.results[i].absent) { /* a chase of each size: none is sampled; no such complex */
+			others++;
 			continue;
 		}
 		assert_int_equal(on.host.results[i].status, ROW_UNPROVEN);
 		assert_int_equal(on.host.results[i].sample.verdict, SAMPLE_UNPROVEN);
 		assert_non_null(strstr(on.host.results[i].reason, "latency event: 0 of "));
 	}
-	assert_int_equal(on.summary.unexpected, on.summary.rows - tables);
+	assert_true(on.summary.rows - others >= 12);
+	assert_int_equal(on.summary.unexpected, on.summary.rows - others);
 	sampling_suite_close(&on);
 }
 
