@@ -6,13 +6,14 @@
 
 /* Register offsets as in the xAPIC's page (SDM vol. 3, table 11-1); x2APIC: MSR 0x800 + offset / 16. */
 enum apic_register {
-	APIC_VERSION = 0x30, APIC_EOI = 0xB0, APIC_LVT_CMCI = 0x2F0, APIC_ICR_LOW = 0x300, APIC_ICR_HIGH = 0x310,
+	APIC_VERSION = 0x30, APIC_EOI = 0xB0, APIC_SPURIOUS = 0xF0, APIC_LVT_CMCI = 0x2F0, APIC_ICR_LOW = 0x300, APIC_ICR_HIGH = 0x310,
 	APIC_LVT_TIMER = 0x320, APIC_LVT_THERMAL = 0x330, APIC_LVT_PERF = 0x340, APIC_LVT_LINT0 = 0x350,
 	APIC_LVT_LINT1 = 0x360, APIC_LVT_ERROR = 0x370, APIC_TIMER_INITIAL = 0x380, APIC_TIMER_CURRENT = 0x390,
 	APIC_TIMER_DIVIDE = 0x3E0,
 	APIC_EXTENDED = 0x400, APIC_EXTENDED_LVT = 0x500 /* AMD64 manual volume 2, 16.3.5: features; the first of the further entries */
 };
 #define APIC_EXTENDED_ENTRIES 4u /* that are masked: of IBS, of errors, and two more */
+#define APIC_SOFTWARE_ON 0x100u /* of APIC_SPURIOUS; off: no interrupt comes, and no entry can be unmasked */
 #define APIC_MASKED 0x10000u /* of a local vector table entry */
 
 /* False: no local APIC, or it is disabled. */

@@ -21,7 +21,7 @@ struct quiet_saved {
 	bool lvt_there[7];
 	uint32_t lvt_extended[APIC_EXTENDED_ENTRIES];
 	unsigned extended; /* entries of these */
-	uint32_t timer_initial, timer_divide;
+	uint32_t spurious, timer_initial, timer_divide;
 	bool apic, deadline_mode, has_xcr0;
 };
 

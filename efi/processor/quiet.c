@@ -74,6 +74,10 @@ static void mask_apic(struct core *c)
 		s->lvt_extended[i] = apic_read(extended_lvt(i));
 		apic_write(extended_lvt(i), s->lvt_extended[i] | APIC_MASKED);
 	}
+	/* All are masked: where the firmware left it off (SDM vol. 3, 11.4.7.2), a job's time limit needs it. */
+	s->spurious = apic_read(APIC_SPURIOUS);
+	if ((s->spurious & APIC_SOFTWARE_ON) == 0)
+		apic_write(APIC_SPURIOUS, s->spurious | APIC_SOFTWARE_ON);
 	cpuid_raw(1, 0, r);
 	s->deadline_mode = (r[2] >> 24 & 1) != 0 && (s->lvt[0] & (3u << 17)) == TIMER_DEADLINE_MODE;
 	s->tsc_deadline = 0;
@@ -91,6 +95,8 @@ static void unmask_apic(struct core *c)
 	struct quiet_saved *s = &c->saved;
 	if (!s->apic)
 		return;
+	if ((s->spurious & APIC_SOFTWARE_ON) == 0)
+		apic_write(APIC_SPURIOUS, s->spurious);
 	for (unsigned i = 0; i < COUNT_OF(lvts); i++)
 		if (s->lvt_there[i])
 			apic_write(lvts[i], s->lvt[i]);

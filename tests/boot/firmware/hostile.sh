@@ -7,6 +7,7 @@ cd "$(dirname "$0")/../../.." || exit 2
 export MTOOLS_SKIP_CHECK=1
 make -s OUT="$out" "$out/tests/boot/firmware/hostile.efi" >/dev/null || exit 2
 log=$work/q/debugcon.log
+: >"$work/table"
 cp --sparse=always "$out/stallmeter.img" "$work/image"
 mcopy -o -i "$work/image@@1M" "$out/tests/boot/firmware/hostile.efi" ::/EFI/BOOT/BOOTX64.EFI
 mcopy -o -i "$work/image@@1M" "$out/BOOTX64.EFI" ::/EFI/BOOT/STALL.EFI
@@ -75,6 +76,12 @@ hostile memory=6 0 0 '^no memory for page tables, code and stacks' "end=return s
 also memory "hostile_refused_memory_gives_the_processors_back" grep '^hostile: 3 processors answer the firmware' "$log"
 hostile nmi 0 2 '^hostile: 0 NMIs reached the firmware' "end=return suite=$two" --smp 8 --
 also nmi "hostile_firmware_has_its_processors_back" grep '^hostile: 7 processors answer the firmware' "$log"
+# A local APIC that is switched off by its spurious vector register: a job that never ends still ends by its limit, and the firmware finds it off.
+if [ -z "${ONLY:-}" ] || [[ apic-off == $ONLY* ]]; then
+	runner/qemu.sh --work "$work/q" --limit 100 --options end=return --test limits "$work/image" -- -fw_cfg name=opt/hostile,string=apic-off >"$work/boot" 2>&1
+	check "hostile_apic_off_jobs_have_limits" grep -aE '^ok [0-9]+ - core 0: an endless job ends by its limit: time-out' "$log"
+	check "hostile_apic_off_is_left_off" grep -a '^hostile: the local APIC was left off' "$log"
+fi
 hostile gop-none 0 2 '^console: no framebuffer' "suite=$two" -- -device VGA
 hostile gop-two 0 2 '^hostile: 0 pictures went to the screen that is not' "end=return suite=$two" -- -device VGA
 hostile gop-blt 0 2 '^2 rows: ' "suite=$two" -- -device VGA

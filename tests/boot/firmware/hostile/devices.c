@@ -5,6 +5,7 @@
  *   gop-blt      the console's graphics output has no frame buffer, as virtio-gpu's
  *   watchdog     SetWatchdogTimer counts, and how long it was not called
  *   watchdog-only-counts  the same, and it does nothing: a host that is busy for a second is no machine that hangs
+ *   apic-off     the boot processor's local APIC is off by its spurious vector register
  *   timer        an event each millisecond that moves much memory
  *   conout=UID   the firmware's console is said to be on that serial port
  *   memory=N     from the N-th on no memory at a given address is to be had
@@ -149,6 +150,11 @@ void devices(void)
 		set_watchdog = host.boot->SetWatchdogTimer;
 		host.boot->SetWatchdogTimer = watchdog_ours;
 	}
+	if (wanted("apic-off", NULL)) {
+		volatile uint32_t *spurious = (volatile uint32_t *)(uintptr_t)0xFEE000F0u;
+		*spurious &= ~0x100u;
+		tell("the local APIC is off\n", 0);
+	}
 	if (wanted("timer", NULL)) {
 		EFI_EVENT event;
 		tell("a timer event comes each millisecond\n", 0);
@@ -169,6 +175,8 @@ void devices(void)
 
 void leave(void)
 {
+	if (wanted("apic-off", NULL))
+		tell((*(volatile uint32_t *)(uintptr_t)0xFEE000F0u & 0x100u) == 0 ? "the local APIC was left off\n" : "the local APIC was left on\n", 0);
 	if (wanted("gop-two", NULL))
 		tell("% pictures went to the screen that is not the console's\n", other_blts);
 	if (wanted("watchdog", NULL) || wanted("watchdog-only-counts", NULL)) {
