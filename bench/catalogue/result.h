@@ -115,6 +115,9 @@ struct latency_breakdown_result {
 	int64_t entries_milli[BREAKDOWN_ANSWERS]; /* table entries per load */
 	int64_t pages_milli[BREAKDOWN_PAGES];     /* DRAM accesses at the home, per load; -1 unknown */
 	int64_t flits_milli;                  /* data flits received on this socket's links, per load; -1 unknown */
+	int64_t home_milli;                   /* uncore cycles at the home agent, its memory's included; -1 unknown */
+	int64_t way_milli;                    /* from the table to the home and back: the lookup in the L3, and a link's both ways; -1 unknown */
+	int64_t link_milli;                   /* the link's share of that, where a local chase of the same run tells the rest; -1 unknown */
 	uint64_t uncore_hz;
 };
 
@@ -158,6 +161,7 @@ struct traffic_socket {
 	unsigned socket;               /* as uncore_find numbered it */
 	unsigned channels, links;      /* of the socket; 0 if they cannot be counted */
 	int64_t bytes[TRAFFIC_COUNTS]; /* a second */
+	char missing[88];              /* the first channel that should be there and is not, "" if none */
 };
 struct traffic_result { unsigned sockets; struct traffic_socket at[TRAFFIC_SOCKETS]; }; /* sockets 0: nothing was counted */
 

@@ -437,6 +437,15 @@ static enum status one_run(struct run *r, unsigned n, const struct stat_settings
 	return st != ST_OK ? st : uncore != ST_OK ? uncore : cores;
 }
 
+static void say_failed(const struct stat_workload *w, enum status st, struct text *problem)
+{
+	text_fmt(problem, "counting %s: ", w->name);
+	if (st == ST_FAULT && w->b->a->failure && w->b->a->failure->known)
+		access_failure_text(w->b->a, problem);
+	else
+		text_fmt(problem, "%s", status_name(st));
+}
+
 enum status stat_run(struct stat_plan *p, struct stat_workload *w, const struct stat_settings *s, struct stat_result *out, struct text *problem)
 {
 	const struct suite_host *host = w->b->host;
@@ -465,7 +474,7 @@ enum status stat_run(struct stat_plan *p, struct stat_workload *w, const struct 
 		if (mapped && w->b->a->ops->unmap(w->b->a->self, &r->lock) != ST_OK && st == ST_OK)
 			st = ST_BROKEN;
 		if (st != ST_OK && !problem->length)
-			text_fmt(problem, "counting %s: %s", w->name, status_name(st));
+			say_failed(w, st, problem);
 		evaluate_all(out);
 	}
 	if (r)

@@ -149,10 +149,8 @@ static void places(struct output *o, const struct request *q, const struct stat_
 	}
 }
 
-static void uncounted(struct output *o, const struct request *q, const struct stat_value *v)
+static void uncounted(struct output *o, const struct request *q, const char *why)
 {
-	const char *why = v->unmodelled ? "not modelled by this simulated machine" : "not counted";
-
 	if (o->format == STAT_TEXT)
 		text_fmt(o->t, "%16s%41s  %s: %s\n", "-", "", q->name, why);
 	else if (o->format == STAT_CSV)
@@ -160,6 +158,21 @@ static void uncounted(struct output *o, const struct request *q, const struct st
 	else
 		text_fmt(o->t, "%s{\"event\": \"%s\", \"value\": null, \"why\": \"%s\"}", o->more ? ", " : "", q->name, why);
 	o->more = true;
+}
+
+/* A box that the sums lack. */
+static void missing(struct output *o, const struct request *q)
+{
+	const struct bench *b = o->r->workload->b;
+	const char *partly = q->kind == REQUEST_UNCORE ? b->uncore.box_partly[q->box - b->cpu->processor->boxes] : "";
+	char why[112];
+	struct text t;
+
+	if (!partly[0])
+		return;
+	text_init(&t, why, sizeof(why));
+	text_fmt(&t, "without %s", partly);
+	uncounted(o, q, why);
 }
 
 static void metrics(struct output *o)
@@ -227,11 +240,12 @@ void stat_counts(struct text *t, const struct stat_result *r, enum stat_format f
 		if (l->list[i].hidden)
 			continue;
 		if (!v->counted || v->unmodelled) {
-			uncounted(&o, &l->list[i], v);
+			uncounted(&o, &l->list[i], v->unmodelled ? "not modelled by this simulated machine" : "not counted");
 			continue;
 		}
 		figure(&o, &(struct figure){ "", &l->list[i], v, v->value });
 		places(&o, &l->list[i], v, d);
+		missing(&o, &l->list[i]);
 	}
 	if (f == STAT_JSON)
 		text_fmt(t, "], \"metrics\": [");

@@ -220,8 +220,10 @@ static void parts_line(struct html *h, const struct doc_node *row, const struct 
 	for (unsigned g = 0; g < COUNT_OF(groups); g++) {
 		for (unsigned k = 0; k < 3; k++)
 			html_cell_node(h, doc_get(h->d, doc_get(h->d, parts, groups[g]), keys[g][k]), g ? 3 : 1);
-		if (!g)
+		if (!g) {
 			html_cell_node(h, doc_get(h->d, doc_get(h->d, row, "uncore_queue"), "home"), 1);
+			html_cell_node(h, doc_get(h->d, parts, "link"), 1);
+		}
 	}
 	html_cell_node(h, doc_get(h->d, parts, "data_flits"), 3);
 	text_fmt(&h->t, "</tr>\n");
@@ -242,7 +244,7 @@ void html_parts(struct html *h)
 			             "How long the same loads were held on their way, in uncore cycles: waiting for the table of requests, in it by where they "
 			             "were answered, and by the home of their line; for each load, how memory found its page, and flits of data over links.");
 			html_table(h, "A load by boxes",
-			           "row|#ingress|#table, hit|#table, local miss|#table, remote miss|#home|#page open|#page empty|#other page|#data flits");
+			           "row|#ingress|#table, hit|#table, local miss|#table, remote miss|#home|#link|#page open|#page empty|#other page|#data flits");
 			open = true;
 		}
 		parts_line(h, r, parts);

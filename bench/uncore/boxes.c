@@ -14,6 +14,7 @@ void boxes_note(const struct uncore *u, struct box_types *out)
 		out->types[b].name = p->boxes[b].name;
 		if (u->absent || u->box_absent[b])
 			str_copy(out->types[b].absent, sizeof(out->types[b].absent), u->absent ? u->absent : u->box_absent[b]);
+		str_copy(out->types[b].partly, sizeof(out->types[b].partly), u->box_partly[b]);
 		for (unsigned s = 0; s < u->sockets && !u->absent; s++)
 			out->types[b].boxes += uncore_instances(u, &p->boxes[b], s);
 	}
@@ -27,10 +28,16 @@ void boxes_json(struct text *t, const struct box_types *b)
 		if (b->types[i].absent[0]) {
 			text_char(t, '"');
 			text_json(t, b->types[i].absent);
-			text_fmt(t, "\"}");
+			text_char(t, '"');
 		} else {
-			text_fmt(t, "null}");
+			text_fmt(t, "null");
 		}
+		if (b->types[i].partly[0]) {
+			text_fmt(t, ", \"missing\": \"");
+			text_json(t, b->types[i].partly);
+			text_char(t, '"');
+		}
+		text_char(t, '}');
 	}
 	text_char(t, ']');
 }
@@ -44,4 +51,6 @@ void boxes_table_lines(struct text *t, const struct box_types *b)
 	for (unsigned i = 0; i < b->count; i++)
 		if (b->types[i].absent[0])
 			text_fmt(t, "uncore: %s: %s\n", b->types[i].name, b->types[i].absent);
+		else if (b->types[i].partly[0])
+			text_fmt(t, "uncore: %s\n", b->types[i].partly);
 }

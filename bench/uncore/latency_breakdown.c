@@ -3,6 +3,9 @@
  * The table of requests (TOR) and the ingress queue before it count occupancy on the same single counter, so each group of events has a window of
  * its own, of the row's shorter length and prepared like it. An entry's residence is occupancy over inserts of the same window. A count per load
  * includes the window's prologue and epilogue: a few lines of code in a thousand loads.
+ *
+ * The home agent's tracker holds a read from its arrival until its data goes out: what the table holds it longer is the way there and back, which
+ * has a link for a home in another socket. A chase in local memory tells how long the way is without one. No event parts the DRAM from its home.
  * Events: manual 331051-002, 2.3.5 (CBo), 2.5.7 (iMC), 2.9.6 (QPI). */
 #include "bench/uncore/latency_breakdown.h"
 
@@ -10,6 +13,7 @@
 #include "pmu/core/concept.h"
 
 #define LOCK_SLOT 9        /* as uncore_latency.c, which has unmapped it by now */
+#define ONE_HOME_MILLI 950 /* entries per load, thousandths: all loads go to that home */
 #define FEW_MILLI 50       /* entries per load, thousandths: with fewer, no residence is reported */
 
 enum { INGRESS, INGRESS_INSERTS, ALL, ALL_INSERTS, LOCAL, LOCAL_INSERTS, REMOTE, REMOTE_INSERTS, OF_TABLE, FLITS = OF_TABLE, OF_READER };
@@ -87,6 +91,23 @@ static enum status home_of(const struct loop *l, unsigned own, unsigned *socket)
 	return l->row->node ? uncore_socket_of_node(b->a, &b->uncore, cores_node(b, l->row->node), socket) : ST_OK;
 }
 
+/* Where all loads go to one home. */
+static void way_to_home(struct bench *b, int64_t home_milli, struct latency_breakdown_result *r)
+{
+	const bool local = r->entries_milli[BREAKDOWN_LOCAL] >= ONE_HOME_MILLI, remote = r->entries_milli[BREAKDOWN_REMOTE] >= ONE_HOME_MILLI;
+	const int64_t held_milli = r->held_milli[local ? BREAKDOWN_LOCAL : BREAKDOWN_REMOTE];
+
+	r->home_milli = r->way_milli = r->link_milli = -1;
+	if (local == remote || home_milli < 0 || held_milli < home_milli)
+		return;
+	r->home_milli = home_milli;
+	r->way_milli = held_milli - home_milli;
+	if (local)
+		b->way_home_milli = r->way_milli;
+	else if (b->way_home_milli && r->way_milli >= b->way_home_milli)
+		r->link_milli = r->way_milli - b->way_home_milli;
+}
+
 void latency_breakdown_row(struct loop *l, struct row_result *out)
 {
 	struct bench *b = l->b;
@@ -118,6 +139,7 @@ void latency_breakdown_row(struct loop *l, struct row_result *out)
 	r->pages_milli[BREAKDOWN_PAGE_EMPTY] = pages ? each(l, (uint64_t)less((int64_t)h[OPENED], (int64_t)h[CLOSED])) : -1;
 	r->pages_milli[BREAKDOWN_PAGE_MISS] = pages ? each(l, h[CLOSED]) : -1;
 	r->flits_milli = links ? each(l, v[FLITS]) : -1;
+	way_to_home(b, out->queue.home_milli, r);
 }
 
 /* --- output ------------------------------------------------------------------------------------ */
@@ -156,6 +178,12 @@ void latency_breakdown_json(struct text *t, const struct latency_breakdown_resul
 	json_group(t, "pages", page_names, r->pages_milli, BREAKDOWN_PAGES);
 	text_fmt(t, ", \"data_flits\": ");
 	milli_or_null(t, r->flits_milli);
+	text_fmt(t, ", \"home\": ");
+	milli_or_null(t, r->home_milli);
+	text_fmt(t, ", \"way\": ");
+	milli_or_null(t, r->way_milli);
+	text_fmt(t, ", \"link\": ");
+	milli_or_null(t, r->link_milli);
 	text_char(t, '}');
 }
 
@@ -184,6 +212,9 @@ void latency_breakdown_table_line(struct text *t, const struct latency_breakdown
 	table_time(t, r, "ingress", r->ingress_milli);
 	for (unsigned i = 0; i < BREAKDOWN_ANSWERS; i++)
 		table_time(t, r, held_in[i], r->held_milli[i]);
+	table_time(t, r, "of it at the home with its DRAM", r->home_milli);
+	table_time(t, r, "on the way there and back", r->way_milli);
+	table_time(t, r, "of that on the link", r->link_milli);
 	text_fmt(t, "a load's pages");
 	for (unsigned i = 0; i < BREAKDOWN_PAGES; i++) {
 		text_fmt(t, " %s ", page_names[i]);

@@ -71,6 +71,10 @@ void traffic_boxes(const struct uncore *u, const struct traffic_method *m, unsig
 	s->socket = socket;
 	s->channels = boxes_of(u, m, socket, counted, TRAFFIC_READ, TRAFFIC_CHANNELS);
 	s->links = boxes_of(u, m, socket, counted, TRAFFIC_RECEIVED, TRAFFIC_LINKS);
+	const struct uncore_box *box = NULL;
+	const char *missing = m->names[TRAFFIC_READ] && uncore_event_find(u->cpu->processor, m->names[TRAFFIC_READ], &box) ? u->box_partly[box - u->cpu->processor->boxes] : "";
+
+	str_copy(s->missing, sizeof(s->missing), s->channels ? missing : "");
 }
 
 /* --- several cores ----------------------------------------------------------------------------- */
@@ -258,7 +262,7 @@ void traffic_table_lines(struct text *t, const struct traffic_result *r)
 			text_fmt(t, "  channels of memory, socket %u", s->socket);
 			table_bytes(t, ": read", &s->bytes[TRAFFIC_READ], s->channels);
 			table_bytes(t, ", written", &s->bytes[TRAFFIC_WRITE], s->channels);
-			text_fmt(t, " GB/s\n");
+			text_fmt(t, " GB/s%s%s\n", s->missing[0] ? ", without " : "", s->missing);
 		}
 		if (s->links) {
 			text_fmt(t, "  links, socket %u", s->socket);

@@ -169,6 +169,17 @@ static enum status look_closely(struct loop *l)
 	return ST_OK;
 }
 
+/* The counters cannot be had: for want of the boxes, or of room for the events. */
+static void give_up_box(const struct bench *b, const char *name, const char *problem, struct row_result *out)
+{
+	const struct uncore_box *box = NULL;
+	const unsigned type = name && uncore_event_find(b->cpu->processor, name, &box) ? (unsigned)(box - b->cpu->processor->boxes) : UNCORE_BOXES_MAX;
+	const bool none = type < UNCORE_BOXES_MAX && b->uncore.box_absent[type];
+
+	give_up(out, none && b->uncore.box_lost[type] ? UNCORE_LATENCY_FAULT : UNCORE_LATENCY_UNSUPPORTED,
+	        none ? b->uncore.box_absent[type] : problem[0] ? problem : "too few counters for one run");
+}
+
 void uncore_latency_begin(struct loop *l, struct row_result *out)
 {
 	struct bench *b = l->b;
@@ -197,7 +208,7 @@ void uncore_latency_begin(struct loop *l, struct row_result *out)
 	if (!q->names[OCCUPANCY] || !q->names[INSERTS] || !q->names[CLOCK] ||
 	    !plan_one_run(q, b, q->chase ? 0 : CLOCK, !q->chase && streams ? EVENTS - 1 : CLOCK, elsewhere && q->remote[0] && q->remote[1], &problem)) {
 		if (q->chase)
-			give_up(out, UNCORE_LATENCY_UNSUPPORTED, problem[0] ? problem : "too few counters for one run");
+			give_up_box(b, q->names[OCCUPANCY], problem, out);
 		return;
 	}
 	q->lock = (struct mapping){ .va = WINDOW_DATA + LOCK_SLOT * PAGE_1G, .bytes = PAGE_4K, .page_bytes = PAGE_4K };
@@ -375,7 +386,11 @@ static void judge(struct loop *l, bool moved, struct row_result *out)
 	q->miss_milli = residence(micro, MISS, MISS_INSERTS);
 	q->home_milli = residence(micro, HOME, HOME_INSERTS);
 	q->verdict = UNCORE_LATENCY_OK;
-	if (moved) {
+	const unsigned type = (unsigned)(counted->plan.slots[0].box - l->b->cpu->processor->boxes);
+
+	if (l->b->uncore.box_partly[type][0]) {
+		give_up(out, l->b->uncore.box_lost[type] ? UNCORE_LATENCY_FAULT : UNCORE_LATENCY_UNPROVEN, l->b->uncore.box_partly[type]);
+	} else if (moved) {
 		give_up(out, UNCORE_LATENCY_UNPROVEN, "the uncore clock moved");
 	} else if (q->inserts_milli < INSERTS_LEAST || q->inserts_milli > INSERTS_MOST) {
 		q->verdict = UNCORE_LATENCY_UNPROVEN;

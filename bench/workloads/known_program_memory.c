@@ -145,5 +145,5 @@ void known_program_traffic(struct known_program *s)
 	for (unsigned i = 0; i < COUNT_OF(counts) && !why.length; i++)
 		if (plan_extra_absent(s->b->cpu, concept_event(p, counts[i].concept)))
 			text_fmt(&why, "register 0x%X does not answer", concept_event(p, counts[i].concept)->extra_msr);
-	known_program_failed(s, KNOWN_PROGRAM_TRAFFIC, st, why.length ? reason : NULL);
+	known_program_failed(s, KNOWN_PROGRAM_TRAFFIC, why.length ? ST_FAULT : st, why.length ? reason : NULL);
 }

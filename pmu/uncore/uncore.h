@@ -29,12 +29,15 @@ struct uncore {
 	uint8_t width[UNCORE_BOXES_MAX];              /* bits that a counter keeps, probed; 0: not yet */
 	const char *box_absent[UNCORE_BOXES_MAX];     /* why no box of the type can count, NULL if one can; may point to: */
 	char box_silent[UNCORE_BOXES_MAX][56];        /* which register of it does not answer */
+	char box_partly[UNCORE_BOXES_MAX][88];        /* "" where all boxes are there that should be; else the first that is not, and why */
+	bool box_lost[UNCORE_BOXES_MAX];              /* ... or all are: what should answer does not */
 	bool box_freeze;     /* the global control does not answer: each box is frozen by its own */
 	const char *absent;  /* why nothing can count, NULL if something can */
 };
 
 /* Finds the sockets (CPUID leaf 0xB or 1 of each logical processor), their buses and boxes; only reads. ST_OK also if there
- * is no uncore PMU: u->absent says why, u->box_absent for a type. */
+ * is no uncore PMU: u->absent says why, u->box_absent for a type, u->box_partly where some of a type are missing: fewer than the socket says,
+ * or on one socket and not on another. */
 MUST_CHECK enum status uncore_find(const struct access *a, const struct cpu *cpu, struct uncore *u);
 /* The socket of a logical processor as uncore_find numbered it: sockets in the order of their first one. */
 MUST_CHECK enum status uncore_socket(const struct access *a, const struct uncore *u, unsigned core, unsigned *socket);

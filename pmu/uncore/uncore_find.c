@@ -195,7 +195,7 @@ static void find_buses(const struct access *a, struct uncore *u)
 						above = i;
 				if (above < UNCORE_SOCKETS_MAX)
 					u->bus[above] = here;
-			} else if (io && above < UNCORE_SOCKETS_MAX && device_is(a, at, io, &answers)) {
+			} else if (io && above < UNCORE_SOCKETS_MAX && !u->io_bus[above].known && device_is(a, at, io, &answers)) {
 				u->io_bus[above] = here;
 			}
 			if (!answers)
@@ -249,8 +249,43 @@ static uint32_t told_boxes(const struct access *a, const struct uncore *u, unsig
 	return (r.ebx >> b->present_counters & 0x3F) == bit_count(r.ecx) * b->counters ? r.ecx : 0;
 }
 
-static uint32_t find_boxes(const struct access *a, const struct uncore *u, unsigned socket, const struct uncore_box *b)
+/* Names the first box that is not where one should be. */
+static void partly(struct uncore *u, unsigned type, unsigned socket, unsigned instance, const struct access *a)
 {
+	struct text t;
+	if (u->box_partly[type][0])
+		return;
+	text_init(&t, u->box_partly[type], sizeof(u->box_partly[type]));
+	text_fmt(&t, "%s %u of socket %u: ", u->cpu->processor->boxes[type].name, instance, socket);
+	if (a && a->failure && a->failure->known)
+		access_failure_text(a, &t);
+	else
+		text_fmt(&t, a ? "hidden or fused off" : "not there, though other sockets have it");
+	u->box_lost[type] = a != NULL;
+}
+
+/* Why no box of a type can count: the register that failed, if one did. */
+static void say_absent(struct uncore *u, unsigned type, const struct access *a)
+{
+	const struct uncore_box *b = &u->cpu->processor->boxes[type];
+	struct text t;
+	text_init(&t, u->box_silent[type], sizeof(u->box_silent[type]));
+	u->box_absent[type] = u->box_silent[type];
+	u->box_partly[type][0] = 0;
+	u->box_lost[type] = true;
+	if (a->failure && a->failure->known) {
+		access_failure_text(a, &t);
+	} else if (b->count_device.id) {
+		text_fmt(&t, "PCI function %02X.%u, which tells how many, is hidden", b->count_device.device, b->count_device.function);
+	} else {
+		u->box_lost[type] = false;
+		u->box_absent[type] = b->space == UNCORE_PCI ? "no such function on the sockets' buses: hidden or fused off" : "its registers do not answer";
+	}
+}
+
+static uint32_t find_boxes(const struct access *a, struct uncore *u, unsigned socket, const struct uncore_box *b)
+{
+	const unsigned type = (unsigned)(b - u->cpu->processor->boxes);
 	const struct uncore_bus *bus = b->io_bus ? &u->io_bus[socket] : &u->bus[socket];
 	uint32_t present = 0;
 	unsigned n;
@@ -263,12 +298,17 @@ static uint32_t find_boxes(const struct access *a, const struct uncore *u, unsig
 		const struct uncore_at at = { b, (uint16_t)socket, (uint16_t)i, UNCORE_OWN };
 		uint64_t value;
 		bool answers;
+		if (a->failure)
+			a->failure->known = false;
 		if (b->space == UNCORE_PCI) {
 			if (bus->known && device_is(a, (struct pci_address){ .segment = bus->segment, .bus = bus->bus }, &b->devices[i], &answers))
 				present |= 1u << i;
-		} else if (uncore_reg_read(a, u, at, b->control, &value) == ST_OK && uncore_reg_read(a, u, at, b->counter, &value) == ST_OK) {
+		} else if (uncore_reg_read(a, u, at, b->control, &value) == ST_OK && uncore_reg_read(a, u, at, b->counter, &value) == ST_OK &&
+		           (!b->box_control || uncore_reg_read(a, u, at, b->box_control, &value) == ST_OK)) {
 			present |= 1u << i;
 		}
+		if (!(present >> i & 1) && (b->count_msr || b->count_device.id))
+			partly(u, type, socket, i, a);
 	}
 	return present;
 }
@@ -296,21 +336,21 @@ enum status uncore_find(const struct access *a, const struct cpu *cpu, struct un
 		return s;
 	find_buses(a, u);
 	for (unsigned b = 0; b < p->box_count; b++) {
-		struct register_failure *failure = a->failure;
-		struct text t;
 		uint32_t any = 0;
-		if (failure)
-			failure->known = false;
+		if (a->failure)
+			a->failure->known = false;
 		for (unsigned socket = 0; socket < u->sockets; socket++)
 			any |= u->present[socket][b] = find_boxes(a, u, socket, &p->boxes[b]);
+		for (unsigned socket = 0; any && socket < u->sockets; socket++)
+			if (any & ~u->present[socket][b])
+				partly(u, b, socket, (unsigned)__builtin_ctz(any & ~u->present[socket][b]), NULL);
 		if (any)
 			continue;
-		text_init(&t, u->box_silent[b], sizeof(u->box_silent[b]));
-		access_failure_text(a, &t);
-		u->box_absent[b] = failure && failure->known ? u->box_silent[b] : p->boxes[b].space == UNCORE_PCI ? "no such function on the sockets' buses: hidden or fused off"
-		                                                    : "its registers do not answer";
+		say_absent(u, b, a);
 		absent++;
 	}
+	if (a->failure)
+		a->failure->known = false;
 	if (absent == p->box_count)
 		u->absent = "the uncore's registers do not answer";
 	return ST_OK;

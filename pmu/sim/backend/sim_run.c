@@ -132,11 +132,11 @@ static void hart_end(struct sim *s, struct hart *h, enum status st, uint8_t vect
 	look_at_sampling(s, h, "PEBS is armed as a job ends: no DS area is mapped behind it");
 	h->undoing = false;
 	h->job = NULL;
-	if (!(sibling(s, h) && sibling(s, h)->job))
-		boxes_core(s->boxes, h->physical, false);
 	h->running = NULL;
 	if (h->now > s->now)
 		s->now = h->now;
+	if (!(sibling(s, h) && sibling(s, h)->job)) /* the core was awake until now */
+		boxes_core(s->boxes, h->physical, false);
 }
 
 /* What a load has brought may be the address of the next one, as in a chase. Where that goes beyond the L2, this program brings near what it

@@ -6,7 +6,7 @@
 
 struct map_text { const char *at, *end; unsigned line; }; /* what is still to be read; number of the last line read */
 struct map_cell { const char *at; size_t length; };
-struct map_name { const char *name; uint16_t value; };
+struct map_name { const char *name; uint32_t value; };
 
 /* Whether n characters are the name b; any_case: b may be in capitals where the text is not. */
 bool map_same(const char *a, size_t n, const char *b, bool any_case);

@@ -24,7 +24,7 @@ static const struct map_name tags[] = {
 #undef UNCORE_TAG
 };
 static const struct map_name hows[] = {
-	{ "occupancy", UNCORE_OCCUPANCY }, { "cycles", UNCORE_CYCLES }, { "idle", UNCORE_IDLE }, { "clock", UNCORE_CLOCK },
+	{ "occupancy", UNCORE_OCCUPANCY }, { "cycles", UNCORE_CYCLES }, { "beyond", UNCORE_BEYOND }, { "idle", UNCORE_IDLE }, { "clock", UNCORE_CLOCK },
 	{ "counter_0", UNCORE_COUNTER_0 }, { "never", UNCORE_NEVER }, { "unmodelled", UNCORE_UNMODELLED },
 };
 static const struct map_name flags[] = {
@@ -32,6 +32,7 @@ static const struct map_name flags[] = {
 	{ "address", UNCORE_ADDRESS }, { "message", UNCORE_MESSAGE }, { "open_page", UNCORE_OPEN_PAGE }, { "closed_page", UNCORE_CLOSED_PAGE },
 	{ "snoop", UNCORE_SNOOP }, { "forwards", UNCORE_FORWARDS }, { "band", UNCORE_BAND }, { "bank", UNCORE_BANK },
 	{ "rank", UNCORE_RANK }, { "lanes", UNCORE_LANES }, { "edge", UNCORE_EDGE },
+	{ "region", UNCORE_REGION }, { "indirect", UNCORE_INDIRECT }, { "clocked", UNCORE_CLOCKED }, { "fast_exit", UNCORE_FAST_EXIT }, { "slow_exit", UNCORE_SLOW_EXIT },
 };
 static const struct map_name queues[] = { { "read", UNCORE_OF_READ }, { "write", UNCORE_OF_WRITE }, { "peer", UNCORE_OF_PEER } };
 
@@ -63,7 +64,11 @@ static enum status read_tag(struct reading *r, struct map_cell c, struct uncore_
 		t->unit = (uint8_t)v;
 		return ST_OK;
 	}
-	return wrong(r, "signals", c, "a tag of the list in tables/machines/FORMAT.md, or unit0 to unit31");
+	if (c.length == 4 && map_same(c.at, 3, "own", false) && c.at[3] >= '0' && c.at[3] <= '9') {
+		t->unit = (uint8_t)(UNCORE_OWN_FIRST + c.at[3] - '0');
+		return ST_OK;
+	}
+	return wrong(r, "signals", c, "a tag of the list in tables/machines/FORMAT.md, unit0 to unit31, or own0 to own9");
 }
 
 static enum status read_terms(struct reading *r, struct map_cell cell, struct uncore_row *e)

@@ -25,6 +25,7 @@ enum uncore_how {
 	UNCORE_ADD,          /* what its terms add up to */
 	UNCORE_OCCUPANCY,    /* the same, of a queue that a bus lock must have emptied */
 	UNCORE_CYCLES,       /* cycles in which they are at least `least` */
+	UNCORE_BEYOND,       /* by how much they exceed `least` - 1, each cycle */
 	UNCORE_IDLE,         /* cycles in which they are 0 */
 	UNCORE_CLOCK,        /* cycles of the box's clock */
 	UNCORE_COUNTER_0,    /* what counter 0 of the box counts, of which a threshold sees each cycle */
@@ -40,11 +41,16 @@ enum uncore_flag { /* registers and fields that decide which occurrences count *
 	UNCORE_BANK = 2048,    /* of rank `least` the bank that the umask names */
 	UNCORE_RANK = 4096,    /* only on a machine that has rank `least` */
 	UNCORE_LANES = 8192,   /* a link that never gives up lanes has all of them in every cycle */
-	UNCORE_EDGE = 16384    /* beginnings of such cycles */
+	UNCORE_EDGE = 16384,   /* beginnings of such cycles */
+	UNCORE_REGION = 32768, /* requests to region `least` of a node */
+	UNCORE_INDIRECT = 65536,    /* only on a machine whose homes send no data straight to cores */
+	UNCORE_CLOCKED = 131072,    /* a rank whose clock is never off has it in every cycle; with `rank` that rank's */
+	UNCORE_FAST_EXIT = 262144, UNCORE_SLOW_EXIT = 524288 /* only on a machine whose channels keep their DLLs on, or switch them off */
 };
 enum { UNCORE_OF_READ = 253, UNCORE_OF_WRITE = 254, UNCORE_OF_PEER = 255 }; /* `least`: entries of a queue */
 
 #define UNCORE_OWN_UNITS 0xFF
+#define UNCORE_OWN_FIRST 0x80 /* as a term's unit, plus n: number n of the box's own */
 struct uncore_term {
 	uint16_t signal;
 	uint8_t times, unit; /* UNCORE_OWN_UNITS: those of the box; else that one */
@@ -52,7 +58,8 @@ struct uncore_term {
 };
 struct uncore_row {
 	uint8_t box, counters, how, least;
-	uint16_t code, flags;
+	uint16_t code;
+	uint32_t flags;
 	int16_t umask;
 	uint8_t term_count;
 	struct uncore_term terms[UNCORE_TERMS];

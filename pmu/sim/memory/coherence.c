@@ -243,7 +243,9 @@ void tell_fill(struct memory *s, unsigned socket, uint32_t line, enum mem_source
 void tell_home(struct memory *s, unsigned asker, uint32_t line, bool own, bool shared, uint64_t asked, uint64_t ready)
 {
 	const unsigned home = home_socket(s, line);
-	uncore_level(s, home, dram_channel(s, line), home_of(line) == node_of(s, asker) ? UNC_HOME_OCCUPANCY_LOCAL : UNC_HOME_OCCUPANCY_REMOTE, asked, 0, 0, ready - asked);
+	const bool local = home_of(line) == node_of(s, asker);
+	const uint64_t both = local ? 0 : link_both_ways(s), held = ready - asked > both ? ready - asked - both : 1;
+	uncore_level(s, home, dram_channel(s, line), local ? UNC_HOME_OCCUPANCY_LOCAL : UNC_HOME_OCCUPANCY_REMOTE, asked + both / 2, 0, 0, held);
 	if (s->sink.traffic)
 		uncore_traffic_home_answers(s, asker, line, own, shared, asked, ready);
 }

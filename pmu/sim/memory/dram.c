@@ -6,7 +6,9 @@
  * empty (the latency of the formulas), another row is a page miss (latency + page_miss_ps). Without it every access is page
  * empty.
  *
- * Not modelled: row cycle and activation limits (tRC, tFAW), refresh, turnaround between reads and writes, priorities of
+ * Each dram.refresh_ps all ranks of a channel are refreshed, before which their open rows are closed. That takes no time of the channel.
+ *
+ * Not modelled: row cycle and activation limits (tRC, tFAW), the time of a refresh, turnaround between reads and writes, priorities of
  * the scheduler. */
 #include "pmu/sim/memory/dram.h"
 #include "pmu/sim/memory/uncore_traffic.h"
@@ -41,13 +43,36 @@ unsigned dram_channel(const struct memory *s, uint32_t line)
 
 uint64_t dram_sent(struct memory *s, unsigned from, unsigned to, uint64_t t) { return lane_take(lane_between(s, from, to), t); }
 
+#define RANK_BANKS 16 /* of DDR4 */
+
+void dram_refresh(struct memory *s, unsigned home, unsigned unit, uint64_t t)
+{
+	struct channel *c = &s->socket[home].channels[unit];
+	const unsigned banks = (unsigned)s->m->dram_banks, ranks = (banks + RANK_BANKS - 1) / RANK_BANKS;
+	const uint64_t period = s->refresh_cycles, due = t / period;
+	for (; c->refreshed < due; c->refreshed++) {
+		const uint64_t at = (c->refreshed + 1) * period;
+		for (unsigned rank = 0; rank < ranks; rank++) {
+			bool open = false;
+			for (unsigned b = rank * RANK_BANKS; b < banks && b < (rank + 1) * RANK_BANKS; b++) {
+				open |= c->row[b] != ROW_CLOSED;
+				c->row[b] = ROW_CLOSED;
+			}
+			if (open)
+				uncore_pulse(s, home, unit, UNC_MEMORY_PRECHARGE_ALL, at);
+			uncore_pulse(s, home, unit, UNC_MEMORY_REFRESH, at);
+		}
+	}
+}
+
 /* Emits that a line moves to or from a bank of its channel, whose number is the opcode. */
 static void tell_move(struct memory *s, unsigned home, unsigned unit, uint32_t at, enum uncore_signal sig, uint64_t t)
 {
-	if (uncore_heard(s, sig)) {
-		const struct uncore_about bank = { .opcode = (uint16_t)(at / (uint32_t)(s->m->dram_page_bytes / 64) % (uint32_t)s->m->dram_banks) };
+	const struct uncore_about bank = { .opcode = (uint16_t)(at / (uint32_t)(s->m->dram_page_bytes / 64) % (uint32_t)s->m->dram_banks) };
+	if (uncore_heard(s, sig))
 		uncore_pulse_heard(s, home, unit, sig, t, 1, &bank);
-	}
+	if (uncore_heard(s, UNC_MEMORY_AWAKE))
+		uncore_level_heard(s, home, unit, UNC_MEMORY_AWAKE, t, 0, (unsigned)s->m->dram_power_down_cycles + 1, 0, &bank);
 }
 
 int64_t dram_change_row(struct memory *s, unsigned home, unsigned unit, uint32_t at, uint64_t t, bool read)
@@ -55,6 +80,8 @@ int64_t dram_change_row(struct memory *s, unsigned home, unsigned unit, uint32_t
 	struct channel *c = &s->socket[home].channels[unit];
 	const uint32_t page = at / (uint32_t)(s->m->dram_page_bytes / 64);
 	const uint32_t bank = page % (uint32_t)s->m->dram_banks, row = page / (uint32_t)s->m->dram_banks;
+	if (s->refresh_cycles)
+		dram_refresh(s, home, unit, t);
 	const uint32_t before = c->row[bank];
 	s->row_opened = before != row;
 	if (before == row) {
@@ -88,6 +115,8 @@ void dram_tell_read(struct memory *s, unsigned from, uint32_t line, uint64_t t, 
 	}
 	uncore_pulse(s, home, unit, local ? UNC_HOME_READ_LOCAL : UNC_HOME_READ_REMOTE, t);
 	tell_move(s, home, unit, at, UNC_MEMORY_READ, start);
+	if (s->m->fault_ecc_every && ++s->socket[home].channels[unit].reads % s->m->fault_ecc_every == 0)
+		uncore_pulse(s, home, unit, UNC_MEMORY_CORRECTED, start);
 	uncore_level(s, home, unit, UNC_MEMORY_BUSY_READ, start, 0, 0, moving);
 	uncore_level(s, home, unit, UNC_MEMORY_READ_OCCUPANCY, sent, 0, 0, start - sent + moving);
 }

@@ -7,6 +7,8 @@
 
 /* Opens the line's DRAM row if rows stay open; returns the difference from the page-empty latency. */
 int64_t dram_change_row(struct memory *s, unsigned home, unsigned unit, uint32_t at, uint64_t t, bool read);
+/* Refreshes a channel until the core cycle t, where the machine does. */
+void dram_refresh(struct memory *s, unsigned home, unsigned unit, uint64_t t);
 /* Emits a read to the sink. sent: when the request reached the channel; start: when the line moves. */
 void dram_tell_read(struct memory *s, unsigned from, uint32_t line, uint64_t t, uint64_t sent, uint64_t start);
 

@@ -91,7 +91,11 @@ struct directory {
 	uint8_t *state;
 };
 
-struct channel { struct lane lane; uint32_t *row; };
+struct channel {
+	struct lane lane;
+	uint32_t *row;
+	uint64_t refreshed, reads; /* refreshes of each rank so far; lines read while the uncore PMU counted */
+};
 
 struct socket {
 	struct cache l3;        /* states are the socket's among sockets */
@@ -130,6 +134,7 @@ struct memory {
 	uint64_t uncore_ahead;      /* uncore cycles by which its clock is ahead of its ratio, modulo 2^64 */
 	uint64_t channel_inverse; /* 2^33 / dram.channels, rounded up */
 	uint64_t page_hit_cycles, page_miss_cycles, nt_cycles;
+	uint64_t refresh_cycles;  /* core cycles between two refreshes of a rank; 0: none */
 	unsigned wc_most;       /* most open write-combining buffers of a core */
 	struct private_core *core;
 	struct cluster *cluster;
@@ -139,6 +144,7 @@ struct memory {
 	bool row_opened;        /* ... whether the last access to a bank opened its row, where rows stay open */
 	uint64_t link_waits;    /* ... core cycles that its data waited for the link */
 	struct link_pool { uint64_t back[32], own[16]; } link_pool[8][4][2]; /* of the uncore PMU: [socket][link][AD, BL]: core cycles at which shared credits, and those of a class, are back */
+	uint64_t sbo_credit[8][32][2][2][8]; /* of the uncore PMU: [socket][stop][SBo of its ring][AD, BL]: uncore cycles at which credits are back */
 	uint64_t sbo_last[8][4]; /* of the uncore PMU: [socket][SBo], the uncore cycle after that of the last message */
 	struct uncore_sink sink;
 };
@@ -173,6 +179,8 @@ static inline const struct recent_page *page_known(struct private_core *c, uint6
 /* tlb.c: knows no page. */
 void pages_forget(struct private_core *c);
 
+/* A request and its answer over a link: what remote memory takes longer than local. */
+static inline uint64_t link_both_ways(const struct memory *s) { return s->lat.dram[1] > s->lat.dram[0] ? s->lat.dram[1] - s->lat.dram[0] : 0; }
 static inline unsigned home_of(uint32_t line) { return line >> NODE_SHIFT; }
 /* The node of a socket; the socket that has the memory of a line's home. */
 static inline unsigned node_of(const struct memory *s, unsigned socket) { return s->complexes == 1 ? socket : socket / s->complexes; }

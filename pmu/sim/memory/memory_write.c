@@ -137,6 +137,7 @@ static void latencies(struct memory *s)
 	}
 	s->page_hit_cycles = cycles_of_ps(m, m->dram_page_hit_ps);
 	s->page_miss_cycles = cycles_of_ps(m, m->dram_page_miss_ps);
+	s->refresh_cycles = cycles_of_ps(m, m->dram_refresh_ps);
 	s->channel_inverse = ((1ull << 33) + m->dram_channels - 1) / m->dram_channels;
 	s->nt_cycles = cycles_of_ps(m, m->wc_drain_ps);
 	s->wc_most = (unsigned)(m->wc_buffers < m->lfb_entries ? m->wc_buffers : m->lfb_entries);

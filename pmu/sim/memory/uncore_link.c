@@ -56,7 +56,7 @@ static void flits(struct memory *s, unsigned socket, unsigned unit, enum uncore_
 }
 
 /* One way over a link. */
-static uint64_t way(const struct memory *s) { return s->lat.dram[1] > s->lat.dram[0] ? (s->lat.dram[1] - s->lat.dram[0]) / 2 : 0; }
+static uint64_t way(const struct memory *s) { return link_both_ways(s) / 2; }
 
 /* Takes the credit that the message needs at the other end; false: one of its class. */
 static bool take_credit(struct memory *s, const struct uncore_link_message *g, unsigned unit, const struct uncore_about *ring)

@@ -2,6 +2,9 @@
  *
  * Sources: manual 331051-002, 2.3.2 and 2.4 (rings, SBos, what a data message takes: two slots of 32 bytes).
  *
+ * With uncore.sbo_credits a message from a stop to an SBo takes a credit, and one that finds none is told to wait for the first that
+ * comes back. It arrives no later.
+ *
  * Not modelled: slots that are taken, so no message waits in the queue to its ring for more than a cycle, none is refused, and
  * no sender is held back; the order of stops of a real die. */
 #include "pmu/sim/memory/uncore_ring.h"
@@ -78,6 +81,27 @@ static void queue(struct memory *s, const struct uncore_ring_message *g, unsigne
 		uncore_level_heard(s, g->socket, stop, occupancy, g->t, skip, cycles, 0, &about);
 }
 
+/* Takes a credit of an SBo in an uncore cycle, for a while. */
+static void take_credit(struct memory *s, const struct uncore_ring_message *g, unsigned which, uint64_t cycle, unsigned skip, unsigned cycles, uint64_t tags)
+{
+	uint64_t *back = s->sbo_credit[g->socket][g->from][which][g->ring & UTAG(BL) ? 1 : 0];
+	const unsigned credits = (unsigned)s->m->uncore_sbo_credits;
+	const struct uncore_about about = { .tags = g->ring | g->tags | tags };
+	unsigned first = 0;
+	for (unsigned i = 1; i < credits; i++)
+		first = back[i] < back[first] ? i : first;
+	if (!credits)
+		return;
+	if (back[first] > cycle) {
+		if (uncore_heard(s, UNC_SBO_STALL))
+			uncore_level_heard(s, g->socket, g->from, UNC_SBO_STALL, g->t, skip, (unsigned)(back[first] - cycle), 0, &about);
+		if (uncore_heard(s, UNC_SBO_REFUSED))
+			uncore_level_heard(s, g->socket, g->from, UNC_SBO_REFUSED, g->t, skip, 1, 0, &about);
+		cycle = back[first];
+	}
+	back[first] = cycle + cycles;
+}
+
 /* Across a pair of SBos: the place on the sender's ring, and on the other. */
 static unsigned cross(struct memory *s, const struct uncore_ring_message *g, unsigned ring, unsigned *skip, unsigned from)
 {
@@ -88,8 +112,10 @@ static unsigned cross(struct memory *s, const struct uncore_ring_message *g, uns
 	const unsigned start = *skip;
 	*skip += travel(s, g, ring, from, place_of(s->m, near, &other), *skip);
 	/* a credit is held from the sender's queue until the SBo's entry is free again */
-	if (g->ring & (UTAG(AD) | UTAG(BL)))
+	if (g->ring & (UTAG(AD) | UTAG(BL))) {
 		queue(s, g, g->from, UNC_SBO_CREDIT_INSERT, UNC_SBO_CREDIT_OCCUPANCY, start, *skip + 1 - start, held);
+		take_credit(s, g, which, memory_uncore_cycle(s, g->t) + start, start, *skip + 1 - start, held);
+	}
 	const uint64_t cycle = memory_uncore_cycle(s, g->t) + *skip;
 	uint64_t *last = &s->sbo_last[g->socket][near - STOP_SBO];
 	const bool waits = cycle <= *last; /* another one came in that cycle or the one before */

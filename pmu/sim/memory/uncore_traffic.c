@@ -1,7 +1,8 @@
 /* pmu/sim/memory/uncore_traffic.c: see uncore_traffic.h.
  *
  * A read goes from the core to a slice (AD), and on a miss from there to the home agent of its channel, over a link where the
- * home is another socket. A home's data goes straight to the core (Direct2Core), its completion to the slice. Links take half of
+ * home is another socket. A home's data goes straight to the core (uncore.direct2core), its completion to the slice; or to the slice,
+ * which hands it on. Links take half of
  * what remote memory takes longer than local, each way. A snoop's answer is there after link.invalidate_ps.
  *
  * A device's requests are told when a counter is read or set. They take neither time of the channels nor place in the caches, in which
@@ -35,7 +36,7 @@ static unsigned home_stop(const struct memory *s, unsigned channel)
 /* One way over a link. */
 static uint64_t link_cycles(const struct memory *s)
 {
-	return s->lat.dram[1] > s->lat.dram[0] ? (s->lat.dram[1] - s->lat.dram[0]) / 2 : 0;
+	return link_both_ways(s) / 2;
 }
 
 static void pulse(struct memory *s, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t t, const struct uncore_about *about)
@@ -219,22 +220,25 @@ void uncore_traffic_home_read(struct memory *s, unsigned from, uint32_t line, ui
 void uncore_traffic_home_answers(struct memory *s, unsigned asker, uint32_t line, bool own, bool shared, uint64_t asked, uint64_t ready)
 {
 	const unsigned home = home_of(line), channel = dram_channel(s, line), from = home_stop(s, channel), slice = STOP_SLICE + slice_of(s, asker, line);
-	const unsigned core = core_stop(s, s->asking.thread / (unsigned)s->m->topology_threads);
-	const bool local = home == asker;
+	const bool local = home == asker, direct = s->m->uncore_direct2core;
+	const unsigned core = core_stop(s, s->asking.thread / (unsigned)s->m->topology_threads), goal = direct ? core : slice;
 	const uint64_t way = local ? 0 : link_cycles(s), out = ready > asked + 2 * way ? ready - way : ready;
 	const struct uncore_about read = { .tags = UTAG(READ) | side(local), .line = line };
-	level(s, home, channel, UNC_HOME_TRACKER, asked, ready, &read); /* as HOME_OCCUPANCY: the link's time is part of it */
-	pulse(s, home, channel, UNC_HOME_DIRECT, out, &read);
+	level(s, home, channel, UNC_HOME_TRACKER, asked + way, ready - way > asked + way ? ready - way : asked + way + 1, &read);
+	if (direct)
+		pulse(s, home, channel, UNC_HOME_DIRECT, out, &read);
+	else
+		send(s, asker, slice, core, UTAG(BL), UTAG(CACHE), ready);
 	pulse(s, home, channel, UNC_HOME_MESSAGE, out, &(struct uncore_about){ .tags = UTAG(BL) | side(local), .line = line, .opcode = DRS_DATAC });
 	if (!local || own) /* another socket now has the line, or gave it up */
 		pulse(s, home, channel, UNC_HOME_DIRECTORY_UPDATE, out, &(struct uncore_about){ .tags = local ? UTAG(MISS) : UTAG(HIT), .line = line });
 	if (local) {
-		send(s, home, from, core, UTAG(BL), UTAG(CORE), out);
+		send(s, home, from, goal, UTAG(BL), direct ? UTAG(CORE) : UTAG(CACHE), out);
 		send(s, home, from, slice, UTAG(AK), UTAG(CACHE), out);
 		return;
 	}
-	uncore_link_send(s, &(struct uncore_link_message){ .from = home, .to = asker, .from_stop = from, .to_stop = core, .line = line, .kind = LINK_DRS, .opcode = DRS_DATAC_CMP,
-		.state = shared && !own ? RDS_F : RDS_E, .data = true, .direct = true, .t = out - (s->link_waits < out ? s->link_waits : 0), .sent = out });
+	uncore_link_send(s, &(struct uncore_link_message){ .from = home, .to = asker, .from_stop = from, .to_stop = goal, .line = line, .kind = LINK_DRS, .opcode = DRS_DATAC_CMP,
+		.state = shared && !own ? RDS_F : RDS_E, .data = true, .direct = direct, .t = out - (s->link_waits < out ? s->link_waits : 0), .sent = out });
 }
 
 void uncore_traffic_home_write(struct memory *s, unsigned from, uint32_t line, bool full, enum uncore_traffic_write kind, uint64_t t, uint64_t sent, uint64_t start)
@@ -344,6 +348,13 @@ void uncore_traffic_device(struct memory *s, unsigned socket, uint64_t n, uint64
 	const uint32_t lines = (uint32_t)(s->m->dram_node_bytes / 64), first = socket * NODE_LINES + lines - 2 * DEVICE_LINES;
 	device_writes(s, socket, first + (uint32_t)(n % DEVICE_LINES), t);
 	device_reads(s, socket, first + DEVICE_LINES + (uint32_t)(n % DEVICE_LINES), t);
+}
+
+void uncore_traffic_refresh(struct memory *s, uint64_t t)
+{
+	for (unsigned i = 0; s->refresh_cycles && i < s->sockets; i++)
+		for (unsigned c = 0; c < s->m->dram_channels; c++)
+			dram_refresh(s, i, c, t);
 }
 
 void uncore_traffic_hold(struct memory *s, uint64_t t)

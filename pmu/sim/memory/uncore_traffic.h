@@ -28,6 +28,8 @@ enum uncore_traffic_write { UNCORE_TRAFFIC_WRITE_BACK, UNCORE_TRAFFIC_UNCACHED, 
 void uncore_traffic_home_write(struct memory *s, unsigned from, uint32_t line, bool full, enum uncore_traffic_write kind, uint64_t t, uint64_t sent, uint64_t start);
 /* A socket's device writes its n-th line, and reads another, at t. */
 void uncore_traffic_device(struct memory *s, unsigned socket, uint64_t n, uint64_t t);
+/* Refreshes all channels until the core cycle t. */
+void uncore_traffic_refresh(struct memory *s, uint64_t t);
 /* A split lock holds all sockets. */
 void uncore_traffic_hold(struct memory *s, uint64_t t);
 

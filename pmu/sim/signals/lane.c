@@ -81,6 +81,7 @@ void lane_close_counts(struct lane *l, struct tap *tap, struct tap_state *state,
 	const int32_t most = tap->exact ? least : INT32_MAX;
 	bool before = state->before, inv = tap->cmask && tap->inv, edge = tap->edge;
 	const bool sum = lane_adds(tap);
+	const int32_t below = tap->beyond ? least - 1 : 0; /* of a sum: what each cycle has without being counted */
 	uint64_t value = 0;
 	while (from < to) {
 		unsigned i = from & RING_MASK;
@@ -91,7 +92,7 @@ void lane_close_counts(struct lane *l, struct tap *tap, struct tap_state *state,
 			if (idle > to - from)
 				idle = to - from;
 			if (sum)
-				value += idle * (uint64_t)level;
+				value += idle * (uint64_t)(level > below ? level - below : 0);
 			else if (now)
 				value += !edge ? idle : !before;
 			before = now;
@@ -103,7 +104,7 @@ void lane_close_counts(struct lane *l, struct tap *tap, struct tap_state *state,
 		bool now = (count >= least && count <= most) != inv;
 		l->at[i] = (struct lane_cycle){ 0, 0 };
 		l->active[i / 64] &= ~(1ull << (i % 64));
-		value += sum ? (uint64_t)count : now && !(edge && before);
+		value += sum ? (uint64_t)(count > below ? count - below : 0) : now && !(edge && before);
 		before = now;
 		from++;
 	}

@@ -28,7 +28,7 @@ struct tap_state {
 #define LANE_COUNTS_BYTES (SIGNAL_RING * sizeof(struct lane_cycle))
 
 /* Whether a tap sums the counts of cycles. */
-static inline bool lane_adds(const struct tap *t) { return !t->cmask && !t->edge; }
+static inline bool lane_adds(const struct tap *t) { return t->beyond || (!t->cmask && !t->edge); }
 
 /* Sets the bits of the cycles from .. to - 1, fewer than the ring has. */
 static inline void lane_set(struct lane *l, uint64_t from, uint64_t to)

@@ -37,6 +37,7 @@ struct tap {
 	uint8_t cmask;  /* 0: add the count; else one for each cycle with count >= cmask */
 	bool inv;       /* with cmask: count < cmask; without it: nothing */
 	bool exact;     /* with cmask: count == cmask */
+	bool beyond;    /* with cmask: not one for each such cycle, but by how much count >= cmask - 1 is exceeded */
 	bool edge;      /* only cycles whose condition was false in the previous cycle; without cmask: of >= 1 */
 	uint8_t from;   /* of a pair: bit i: subscribes to thread i; 0: both */
 	uint8_t awake;  /* of a pair: bit s: counts in cycles in which the set of awake threads, one bit each, is s; 0: in

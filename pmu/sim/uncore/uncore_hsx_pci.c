@@ -52,6 +52,11 @@ static bool instance_of(const struct machine *m, const struct function *f, unsig
 	return *instance < hsx_boxes(m, (enum hsx_kind)f->kind);
 }
 
+static bool is_hidden(const struct machine *m, const struct function *f, unsigned socket, unsigned instance)
+{
+	return m->fault_uncore_hidden & f->hide && (!m->fault_uncore_hidden_unit || (!socket && instance + 1 == m->fault_uncore_hidden_unit));
+}
+
 static const struct function *find_function(const struct hsx *u, struct pci_address at, unsigned *socket, unsigned *instance)
 {
 	if (at.segment)
@@ -60,11 +65,13 @@ static const struct function *find_function(const struct hsx *u, struct pci_addr
 		for (unsigned i = 0; i < COUNT_OF(functions); i++) {
 			const struct function *f = &functions[i];
 			const unsigned bus = f->role == ROLE_PMON && f->kind == HSX_IRP ? io_bus_of(u->m, s) : bus_of(u->m, s);
-			if (at.bus != bus || at.device != f->device || at.function != f->function || u->m->fault_uncore_hidden & f->hide)
+			if (at.bus != bus || at.device != f->device || at.function != f->function )
 				continue;
 			*socket = s;
 			*instance = 0;
-			return f->role == ROLE_UBOX || f->role == ROLE_CAPABILITY || instance_of(u->m, f, instance) ? f : NULL;
+			if (f->role != ROLE_UBOX && f->role != ROLE_CAPABILITY && !instance_of(u->m, f, instance))
+				return NULL;
+			return is_hidden(u->m, f, s, *instance) ? NULL : f;
 		}
 	return NULL;
 }

@@ -94,7 +94,11 @@ static void add_terms(const struct machine *m, enum hsx_kind kind, unsigned inst
 {
 	for (unsigned i = 0; i < e->term_count; i++) {
 		const struct uncore_term *t = &e->terms[i];
-		const uint32_t units = t->unit != UNCORE_OWN_UNITS ? 1u << t->unit : units_of(m, kind, instance, (enum unit_kind)unit_kinds[t->signal]);
+		uint32_t units = units_of(m, kind, instance, (enum unit_kind)unit_kinds[t->signal]);
+		if (t->unit < UNCORE_OWN_FIRST)
+			units = 1u << t->unit;
+		else if (t->unit != UNCORE_OWN_UNITS)
+			units &= units ? 1u << (__builtin_ctz(units) + t->unit - UNCORE_OWN_FIRST) : 0;
 		if (out->watch.part_count == UNCORE_PARTS) {
 			out->how = UNCORE_UNMODELLED;
 			out->why = "more sub-events together than the model adds up";
@@ -104,10 +108,46 @@ static void add_terms(const struct machine *m, enum hsx_kind kind, unsigned inst
 	}
 }
 
-/* Unit masks of a rank: 0 to 15 are its banks, 16 all of them, 17 to 20 groups of four. */
-static bool page_policy_is(const struct machine *m, unsigned flags)
+/* Whether the machine is one that the row is for. */
+static bool is_for(const struct machine *m, unsigned flags)
 {
-	return !(flags & UNCORE_OPEN_PAGE && !m->dram_open_page) && !(flags & UNCORE_CLOSED_PAGE && m->dram_open_page);
+	const bool off = m->dram_power_down_cycles;
+	return !(flags & UNCORE_OPEN_PAGE && !m->dram_open_page) && !(flags & UNCORE_CLOSED_PAGE && m->dram_open_page) &&
+	       !(flags & UNCORE_INDIRECT && m->uncore_direct2core) && !(flags & UNCORE_FAST_EXIT && !(off && !m->dram_power_down_slow)) &&
+	       !(flags & UNCORE_SLOW_EXIT && !(off && m->dram_power_down_slow));
+}
+
+/* The registers' and the machine's part in how a row counts; sets its thresholds. */
+static void row_how(const struct machine *m, const struct uncore_row *e, const struct hsx_filters *filters, struct hsx_meaning *out)
+{
+	out->how = (enum uncore_how)e->how;
+	if (e->how == UNCORE_CYCLES || e->how == UNCORE_BEYOND)
+		out->watch.cmask = e->flags & UNCORE_RANK ? 1 : e->least, out->watch.edge = e->flags & UNCORE_EDGE, out->watch.beyond = e->how == UNCORE_BEYOND;
+	if (e->how == UNCORE_IDLE)
+		out->watch.cmask = 1, out->watch.inv = true;
+	if (e->flags & UNCORE_LANES && !m->uncore_qpi_idle_cycles)
+		out->how = e->how == UNCORE_IDLE ? UNCORE_NEVER : UNCORE_CLOCK;
+	if (e->flags & UNCORE_CLOCKED && !m->dram_power_down_cycles)
+		out->how = UNCORE_CLOCK;
+	if (e->flags & UNCORE_RANK && e->least >= (m->dram_banks + RANK_BANKS - 1) / RANK_BANKS)
+		out->how = UNCORE_NEVER;
+	if (e->flags & UNCORE_BAND && m->core_hz / 100000000 < (filters->value[0] >> 8 * e->least & 0xFF))
+		out->how = UNCORE_NEVER;
+}
+
+/* What passes by the row itself. Unit masks of a rank: 0 to 15 are its banks, 16 all of them, 17 to 20 groups of four. */
+static void row_filter(const struct machine *m, const struct uncore_row *e, uint8_t umask, struct uncore_pass *f)
+{
+	if (e->flags & (UNCORE_BANK | UNCORE_CLOCKED)) {
+		f->by_bank = true;
+		f->rank = e->least;
+		f->banks = (uint16_t)(e->flags & UNCORE_CLOCKED || umask == 16 ? 0xFFFF : umask < 16 ? 1u << umask : umask <= 20 ? 0xFu << 4 * (umask - 17) : 0);
+	}
+	if (e->flags & UNCORE_REGION) {
+		f->by_region = true;
+		f->region = e->least;
+		f->region_lines = (uint32_t)((m->dram_node_bytes / 64 + m->uncore_regions - 1) / m->uncore_regions);
+	}
 }
 
 const struct uncore_row *hsx_row(const struct uncore_map *map, enum hsx_kind kind, uint32_t select)
@@ -133,27 +173,13 @@ void hsx_meaning(const struct machine *m, enum hsx_kind kind, unsigned instance,
 			out->why = e->why;
 			return;
 		}
-		silent += e->how == UNCORE_NEVER || !page_policy_is(m, e->flags);
-		if (e->how == UNCORE_NEVER || !page_policy_is(m, e->flags))
+		silent += e->how == UNCORE_NEVER || !is_for(m, e->flags);
+		if (e->how == UNCORE_NEVER || !is_for(m, e->flags))
 			continue;
-		out->how = (enum uncore_how)e->how;
 		flags |= e->flags;
-		if (e->how == UNCORE_CYCLES)
-			out->watch.cmask = e->least, out->watch.edge = e->flags & UNCORE_EDGE;
-		if (e->how == UNCORE_IDLE)
-			out->watch.cmask = 1, out->watch.inv = true;
-		if (e->flags & UNCORE_LANES && !m->uncore_qpi_idle_cycles)
-			out->how = e->how == UNCORE_IDLE ? UNCORE_NEVER : UNCORE_CLOCK;
-		if (e->flags & UNCORE_RANK && e->least >= (m->dram_banks + RANK_BANKS - 1) / RANK_BANKS)
-			out->how = UNCORE_NEVER;
-		if (flags & UNCORE_BAND && m->core_hz / 100000000 < (filters->value[0] >> 8 * e->least & 0xFF))
-			out->how = UNCORE_NEVER;
+		row_how(m, e, filters, out);
 		add_terms(m, kind, instance, e, out);
-		if (e->flags & UNCORE_BANK) {
-			out->watch.filter.by_bank = true;
-			out->watch.filter.rank = e->least;
-			out->watch.filter.banks = (uint16_t)(umask < 16 ? 1u << umask : umask == 16 ? 0xFFFF : umask <= 20 ? 0xFu << 4 * (umask - 17) : 0);
-		}
+		row_filter(m, e, umask, &out->watch.filter);
 	}
 	if (n && silent == n)
 		out->how = UNCORE_NEVER;

@@ -84,7 +84,7 @@ uint64_t uncore_taps_bus_locks(const struct uncore_taps *t) { return t->bus_lock
 
 bool uncore_watch_is_time(const struct uncore_watch *watch)
 {
-	return watch->cmask ? !watch->edge : watch->part_count && is_level[watch->parts[0].signal];
+	return watch->cmask && !watch->beyond ? !watch->edge : watch->part_count && is_level[watch->parts[0].signal];
 }
 
 static void close_until_now(struct uncore_taps *t, struct socket_taps *k)
@@ -105,6 +105,7 @@ static bool passes(const struct uncore_pass *f, const struct uncore_about *a)
 	return !(f->by_opcode && a->opcode != f->opcode) && !(f->by_node && !(f->nodes >> a->node & 1)) && !(f->by_state && !(a->tags & f->states)) &&
 	       !(f->by_thread && a->thread != f->thread) && !(f->by_line && (a->line ^ f->line) & f->line_mask) &&
 	       !(f->by_match && ((a->match[0] ^ f->match[0]) & f->mask[0] || (a->match[1] ^ f->match[1]) & f->mask[1])) &&
+	       !(f->by_region && (a->line & (NODE_LINES - 1)) / f->region_lines != f->region) &&
 	       !(f->by_bank && (a->opcode / RANK_BANKS != f->rank || !(f->banks >> a->opcode % RANK_BANKS & 1)));
 }
 
@@ -193,6 +194,7 @@ static void tell_devices(struct uncore_taps *t)
 static void refresh(struct uncore_taps *t)
 {
 	tell_devices(t);
+	uncore_traffic_refresh(t->memory, t->env.now(t->env.self));
 	if (t->refresh)
 		t->refresh(t->refresh_self, uncore_taps_now(t));
 }
@@ -255,7 +257,7 @@ static uint16_t take_ring(struct uncore_taps *t, struct watches *w, const struct
 			signals_attach_room(w->bank[b], &more);
 		}
 		const unsigned n = (unsigned)__builtin_ctz(~(unsigned)w->ring_used[b]);
-		struct tap below = { .on = true, .cmask = watch->cmask, .inv = watch->inv, .edge = watch->edge };
+		struct tap below = { .on = true, .cmask = watch->cmask, .inv = watch->inv, .edge = watch->edge, .beyond = watch->beyond };
 		if (!w->ring_used[b])
 			signal_close(w->bank[b], uncore_taps_now(t));
 		below.listen[0] = 1ull << n;

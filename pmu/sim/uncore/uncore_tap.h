@@ -13,8 +13,9 @@
 struct uncore_part { uint16_t signal; uint8_t times; uint32_t units; uint64_t tags; }; /* bit n: unit n; all of the tags */
 /* What passes: all that is switched on must agree. */
 struct uncore_pass {
-	bool by_opcode, by_node, by_state, by_thread, by_line, by_match, by_bank;
-	uint8_t thread, rank;
+	bool by_opcode, by_node, by_state, by_thread, by_line, by_match, by_bank, by_region;
+	uint8_t thread, rank, region;
+	uint32_t region_lines;           /* lines of each region of a node */
 	uint16_t banks;                  /* of the rank, bit n: bank n */
 	uint16_t opcode, nodes;          /* bit n: home in node n */
 	uint64_t states;                 /* any of these tags */
@@ -25,7 +26,7 @@ struct uncore_watch {
 	struct uncore_part parts[UNCORE_PARTS];
 	uint8_t part_count;
 	uint8_t cmask;  /* 0: the sum; else one for each cycle with sum >= cmask */
-	bool inv, edge; /* as in signal.h */
+	bool inv, edge, beyond; /* as in signal.h */
 	struct uncore_pass filter;
 };
 

@@ -158,8 +158,8 @@ nehalem_remote_chase() { holds nehalem-ep load.dram_remote <<-END
 	gq.READ_LINK far
 	qhl.LOCAL_RESIDENCE any
 	qhl.LOCAL_BUSY any
-	qhl.REMOTE_RESIDENCE far
-	qhl.REMOTE_BUSY far
+	qhl.REMOTE_RESIDENCE dram
+	qhl.REMOTE_BUSY dram
 	imc.CH0_READ_RESIDENCE 16 4
 	imc.CH1_READ_RESIDENCE 16 4
 	imc.CH2_READ_RESIDENCE 16 4
@@ -191,6 +191,21 @@ nehalem_stream() { holds nehalem-ep copy.dram_nt <<-END
 	imc.UNCACHED_WRITES 4*n
 	END
 }
+# A read under load, taken apart by the boxes that hold it: what the table holds it longer than its home is the L3's lookup, as without load, and for
+# a home in another socket the link; what the home holds it longer than DRAM takes is the queue of its channel, which is then rarely empty.
+loaded_read() { # WORKLOAD LOCAL|REMOTE WAY HOME CONDITION: shares of the table's residence in uncore cycles; w, h, q: the way, at the home, cycles not empty
+	"$s" stat --machine haswell-ep --windows 2 --format csv -w "$1" \
+		-e "UNC_C_TOR_OCCUPANCY.MISS_$2_OPCODE:opc=0x182,UNC_C_TOR_INSERTS.MISS_$2_OPCODE:opc=0x182,UNC_H_TRACKER_OCCUPANCY.READS_$2,UNC_H_REQUESTS.READS_$2,UNC_M_RPQ_CYCLES_NE,UNC_M_DCLOCKTICKS" >"$work/counts" || return 1
+	awk -F'"' -v way="$3" -v dram="$(($(key haswell-ep dram local_ps) * 23 / 10000))" 'NR > 1 { split($5, cell, ","); v[NR - 1] = cell[2] }
+		END { h = v[3] / v[4]; w = v[1] / v[2] - h; q = v[5] / v[6]; print "# way " w " home " h " queue not empty " q; exit !(w > way * 0.94 - 2 && w < way * 1.06 + 2 && ('"$4"')) }' "$work/counts"
+}
+lookup=$(key haswell-ep l3 uncore_cycles) link=$((($(key haswell-ep dram remote_ps) - $(key haswell-ep dram local_ps)) * 23 / 10000))
+loaded_reads() {
+	loaded_read load.dram_local LOCAL "$lookup" 'h > dram * 0.98 && h < dram * 1.02 && q < 0.01' &&
+		loaded_read read.dram_all LOCAL "$lookup" 'h > dram * 2 && q > 0.5' &&
+		loaded_read load.dram_remote REMOTE "$((lookup + link))" 'h > dram * 0.98 && h < dram * 1.02'
+}
+check "reads_under_load_taken_apart" loaded_reads
 check "metrics_of_a_haswell_chase" haswell_chase
 check "metrics_of_a_haswell_chase_in_the_other_node" haswell_remote_chase
 check "metrics_of_a_haswell_link_by_node" haswell_to_node

@@ -183,9 +183,21 @@ static void test_study_loads_that_do_not_add_up_are_told(void **state)
 	sampling_suite_close(&on);
 }
 
+static void no_offcore(struct machine *m) { m->fault_msr_missing = 0x1A6; }
+
+static void test_study_names_the_register_that_it_lacks(void **state)
+{
+	(void)state;
+	run_known_program(no_offcore);
+	assert_int_equal(study.parts[KNOWN_PROGRAM_TRAFFIC].status, ST_FAULT);
+	assert_string_equal(study.parts[KNOWN_PROGRAM_TRAFFIC].reason, "register 0x1A6 does not answer");
+	end();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_study_names_the_register_that_it_lacks),
 		cmocka_unit_test(test_study_of_a_known_program),
 		cmocka_unit_test(test_study_what_is_missing_is_said_in_its_part_alone),
 		cmocka_unit_test(test_study_operands),

@@ -65,6 +65,8 @@ static void by_boxes(const struct row_result *row)
 static void taken_apart(const char *what, const char *text)
 {
 	char *format = loop_format();
+	struct machine_text fields = { .machine = text, .format = format };
+	const uint64_t local = machine_field(&fields, "dram", "local_ps");
 	loop_open(&r, text);
 	loop_suite(&r, ROWS_WANTED);
 	const struct row_result *l3 = memory_host_result(&r.host, "load.l3.latency");
@@ -89,10 +91,14 @@ static void taken_apart(const char *what, const char *text)
 		/* A load from memory is one that the L3 answers, whose line its home has to bring first. Each part is measured by
 		 * other counters or in another row: the chase through the L3; the tracker of the home agent, of that socket. */
 		assert_true(row->queue.home_milli > 0);
-		const int64_t home = core_milli(row, row->queue.home_milli), parts = l3->cycles_milli + home;
+		const bool far = strstr(row->name, "remote") != NULL;
+		const int64_t home = core_milli(row, row->queue.home_milli), link = far ? core_milli(row, row->queue.breakdown.link_milli) : 0, parts = l3->cycles_milli + home + link;
 		fprintf(stderr, " %10.3f %10.3f %10.3f\n", (double)l3->cycles_milli / 1000, (double)home / 1000, (double)parts / 1000);
 		by_boxes(row);
 		within(row->name, "the parts are", parts, row->cycles_milli);
+		/* the link's both ways are what the machine's remote memory takes longer; the home has its memory's time whoever asks */
+		within(row->name, "of it on the link", link, far ? mul_div((int64_t)(machine_field(&fields, "dram", "remote_ps") - local), (int64_t)row->core_hz, 1000000000) : 0);
+		within(row->name, "at the home", home, mul_div((int64_t)local, (int64_t)row->core_hz, 1000000000));
 		within(row->name, "TOR and way to it are", row->queue.cycles_milli + l3->queue.offset_milli, row->cycles_milli);
 	}
 	loop_close(&r);

@@ -165,7 +165,11 @@ static void test_loop_a_register_that_does_not_answer_is_named(void **state)
 	static const struct { const char *machine, *missing, *says; bool sampled; } lost[] = {
 		{ "nehalem-ep", "0x3F6", "register 0x3F6 does not answer", true },
 		{ "nehalem-ep", "0x391", "register 0x391 does not answer", false },
-		{ "haswell-ep", "0xE00", "register 0xE00 does not answer", false },
+		{ "haswell-ep", "0x3F6", "register 0x3F6 does not answer", true },
+		{ "haswell-ep", "0xE00", "cbo 0 of socket 0: register 0xE00 does not answer", false },
+		{ "haswell-ep", "0xE11", "cbo 1 of socket 0: register 0xE11 does not answer", false },
+		{ "haswell-ep", "0xE1A", "register 0xE1A does not answer", false }, /* a counter that discovery does not read */
+		{ "haswell-ep", "0x702", "register 0x702 does not answer", false },
 	};
 	static struct loop_run r;
 	for (unsigned i = 0; i < COUNT_OF(lost); i++) {
@@ -180,13 +184,32 @@ static void test_loop_a_register_that_does_not_answer_is_named(void **state)
 		loop_close(&r);
 		free(text);
 	}
-	/* the register that says how many slices there are */
-	char *text = loop_changed(loop_built_in("haswell-ep"), "fault", "msr_missing", "0x702");
-	loop_open(&r, text);
-	loop_suite(&r, "load.l3.latency");
-	assert_non_null(strstr(memory_host_file(&r.host, "results.json"), "{\"box\": \"cbo\", \"boxes\": 0, \"absent\": \"register 0x702 does not answer\"}"));
-	loop_close(&r);
-	free(text);
+}
+
+/* Boxes that are missing: which, and where a row needed them. */
+static void test_loop_a_box_that_is_missing_is_named(void **state)
+{
+	(void)state;
+	static const struct { const char *fault, *json; } missing[] = {
+		{ "msr_missing=0x702", "{\"box\": \"cbo\", \"boxes\": 0, \"absent\": \"register 0x702 does not answer\"}" },
+		{ "msr_missing=0xE11", "{\"box\": \"cbo\", \"boxes\": 34, \"absent\": null, \"missing\": \"cbo 1 of socket 0: register 0xE11 does not answer\"}" },
+		{ "uncore_hidden=2", "{\"box\": \"sbo\", \"boxes\": 0, \"absent\": \"PCI function 1E.3, which tells how many, is hidden\"}" },
+		{ "uncore_hidden=4", "{\"box\": \"ha\", \"boxes\": 0, \"absent\": \"no such function on the sockets' buses: hidden or fused off\"}" },
+		{ "uncore_hidden=8,uncore_hidden_unit=3", "{\"box\": \"imc\", \"boxes\": 7, \"absent\": null, \"missing\": \"imc 4 of socket 0: not there, though other sockets have it\"}" },
+	};
+	static struct loop_run r;
+	for (unsigned i = 0; i < COUNT_OF(missing); i++) {
+		char *text = with_faults(loop_built_in("haswell-ep"), missing[i].fault);
+		loop_open(&r, text);
+		loop_suite(&r, "read.dram.bandwidth");
+		if (!strstr(memory_host_file(&r.host, "results.json"), missing[i].json))
+			fail_msg("%s: results.json does not have %s", missing[i].fault, missing[i].json);
+		const struct row_result *row = memory_host_result(&r.host, "read.dram.bandwidth");
+		assert_int_equal(row->status, ROW_OK);
+		assert_string_equal(row->traffic.at[0].missing, i == 4 ? "imc 4 of socket 0: not there, though other sockets have it" : "");
+		loop_close(&r);
+		free(text);
+	}
 }
 
 static void test_loop_seldom_smis_cost_windows_not_truth(void **state)
@@ -269,6 +292,7 @@ int main(void)
 		cmocka_unit_test(test_loop_each_fault_takes_ok_from_the_rows_it_touches),
 		cmocka_unit_test(test_loop_faults_take_ok_from_other_rows_and_machines_too),
 		cmocka_unit_test(test_loop_a_register_that_does_not_answer_is_named),
+		cmocka_unit_test(test_loop_a_box_that_is_missing_is_named),
 		cmocka_unit_test(test_loop_seldom_smis_cost_windows_not_truth),
 		cmocka_unit_test(test_loop_counters_left_on_are_told),
 		cmocka_unit_test(test_loop_two_sockets_of_netburst_say_why_nothing_proves_them),

@@ -280,7 +280,7 @@ static void test_restore_with_each_fault_switch(void **state)
 		{ { "prefetch_locked", "2" } }, { { "busy_core", "2" }, { "busy_us", "30" } },
 		{ { "uncore_float_us", "10" }, { "uncore_float_ratio", "14" } }, { { "uncore_float_range", "1" }, { "uncore_float_ratio", "14" } },
 		{ { "ratio_turbo", "1" }, { "ratio_period_us", "30" } }, { { "turbo_locked", "1" } },
-		{ { "heat_period_us", "50" }, { "heat_us", "10" } }, { { "duty_cycle", "1" } }, { { "uncore_hidden", "1" } }, { { "uncore_stuck", "1" } },
+		{ { "heat_period_us", "50" }, { "heat_us", "10" } }, { { "duty_cycle", "1" } }, { { "uncore_hidden", "1" } }, { { "uncore_hidden", "8" }, { "uncore_hidden_unit", "1" } }, { { "ecc_every", "100" } }, { { "uncore_stuck", "1" } },
 		{ { "ibs_drop_every", "3" } },
 	};
 	unsigned known = 0;

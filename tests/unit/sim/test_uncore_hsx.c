@@ -113,6 +113,23 @@ static void test_uncore_discovery_finds_exactly_what_is_there(void **state)
 	print_message("# %u variants: buses and boxes as the machine files have them\n", (unsigned)COUNT_OF(variants));
 }
 
+/* One socket's id is hidden: its bus of devices is not given to the other socket, whose own lies nearer, and what it lacks is named. */
+static void test_uncore_bus_of_devices_stays_with_its_socket(void **state)
+{
+	(void)state;
+	static struct uncore_rig r;
+	struct machine m = machine_of(&variants[0]);
+	m.fault_uncore_hidden = 1;
+	m.fault_uncore_hidden_unit = 1;
+	uncore_rig_open(&r, &m);
+	assert_false(r.u.bus[0].known || r.u.io_bus[0].known);
+	assert_int_equal(r.u.bus[1].bus, 255);
+	assert_int_equal(r.u.io_bus[1].bus, 128);
+	assert_string_equal(r.u.box_partly[box_named(&r, "irp")], "irp 0 of socket 0: not there, though other sockets have it");
+	assert_string_equal(r.u.box_partly[box_named(&r, "imc")], "imc 0 of socket 0: not there, though other sockets have it");
+	uncore_rig_close(&r);
+}
+
 static void test_uncore_of_a_missing_box_is_refused_by_name(void **state)
 {
 	(void)state;
@@ -268,14 +285,14 @@ static void test_uncore_column_accesses_by_rank_and_bank(void **state)
 	banks_of(32, "k_write_nt_sse2", "WR", "UNC_M_CAS_COUNT.WR");
 }
 
-/* Credits that never run out count 0, as the model says of itself; refresh, which it lacks, is flagged and not counted as 0. */
-static void test_uncore_credits_never_run_out_and_refresh_is_flagged(void **state)
+/* Credits that never run out count 0, as the model says of itself; what it lacks is flagged and not counted as 0. */
+static void test_uncore_credits_never_run_out_and_what_is_lacking_is_flagged(void **state)
 {
 	(void)state;
 	static struct uncore_rig r;
 	static const char *const credits[] = { "UNC_H_RPQ_CYCLES_NO_REG_CREDITS.CHN0", "UNC_H_IGR_NO_CREDIT_CYCLES.AD_QPI0",
 		"UNC_R3_QPI0_AD_CREDITS_EMPTY.VN0_HOM", "UNC_H_WPQ_CYCLES_NO_REG_CREDITS.CHN1" };
-	static const char *const unmodelled[] = { "UNC_M_DRAM_REFRESH.HIGH", "UNC_M_WPQ_READ_HIT", "UNC_H_CONFLICT_CYCLES" };
+	static const char *const unmodelled[] = { "UNC_M_WPQ_WRITE_HIT", "UNC_M_WPQ_READ_HIT", "UNC_H_CONFLICT_CYCLES" };
 	struct machine m = machine_of(&variants[0]);
 	struct uncore_plan plan;
 	uint64_t v[COUNT_OF(credits)], findings = 0;
@@ -304,10 +321,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_uncore_discovery_finds_exactly_what_is_there),
+		cmocka_unit_test(test_uncore_bus_of_devices_stays_with_its_socket),
 		cmocka_unit_test(test_uncore_of_a_missing_box_is_refused_by_name),
 		cmocka_unit_test(test_uncore_known_traffic_within_one_percent),
 		cmocka_unit_test(test_uncore_column_accesses_by_rank_and_bank),
-		cmocka_unit_test(test_uncore_credits_never_run_out_and_refresh_is_flagged),
+		cmocka_unit_test(test_uncore_credits_never_run_out_and_what_is_lacking_is_flagged),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
