@@ -88,7 +88,7 @@ static const struct planted { const char *what, *machine, *row, *beside; enum fi
 	{ "instructions without a load for loads", "nehalem-ep", "size.load_buffer.entries", "size.*", FILLER, FILLER_NOP, NULL, true },
 	{ "one entry of two taken", "nehalem-ep", "size.fill_buffers.entries", "size.*", BOTH, 0, NULL, true },
 	{ "another node's memory in a stream", "nehalem-ep", "read.dram.bandwidth", "read.*.bandwidth", NODE, 1, NULL, true },
-	{ "another node's memory in a triad", "haswell-ep", "triad.dram.bandwidth", "triad.*.bandwidth", NODE, 1, NULL, false },
+	{ "another node's memory in a triad", "haswell-ep", "triad.dram.bandwidth", "triad.*.bandwidth", NODE, 1, NULL, true },
 	{ "another node's memory past the caches", "nehalem-ep", "write.dram_nt.bandwidth", "write.*.bandwidth", NODE, 1, NULL, true },
 	{ "prefetchers off in a stream", "nehalem-ep", "read.dram.bandwidth", "read.l?.bandwidth", PREFETCH, PREFETCH_OFF, NULL, true },
 	{ "nothing written back in a stream of stores", "nehalem-ep", "write.dram.bandwidth", "write.*.bandwidth", PREPARE, PREPARE_WARM, NULL, true },
