@@ -17,7 +17,7 @@ varied() { # IDLE-STATE DEMOTE-CYCLES
 varied 6 0 >"$work/c6.machine"
 # What other settings make possible: the keys that the built-in machine does not say, in sections that the end of a file may add.
 set_more() { # NAME IDLE-STATE SLOW
-	sed -e "s/^idle_state = .*/idle_state = $2/; s/^device_cycles = .*/device_cycles = 20000/" \
+	sed -e "s/^idle_state = .*/idle_state = $2/; s/^device_cycles = .*/device_cycles = 200/" \
 		-e "/^\[uncore\]/a sbo_credits = 1\ndirect2core = 0\nregions = 12" \
 		-e "/^\[dram\]/a refresh_ps = 7800000\npower_down_cycles = 100\npower_down_slow = $3" -e "s/^open_page = .*/open_page = 1/" "$base" >"$work/$1.machine"
 	printf '[fault]\necc_every = 100\nheat_period_us = 50\nheat_us = 20\n' >>"$work/$1.machine"
