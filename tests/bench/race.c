@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "asm/kernel.h"
 
@@ -191,7 +192,7 @@ static void *run(void *argument)
 	pass(r, r->turns / 16 + 1);
 	if (r->race->widths) {
 		(void)try_all(r, 0, r->race->widths, choose_kernel);
-		if (r->stream->arrays > 1)
+		if (r->stream->arrays > 1 && r->stream->arrays * r->bytes <= (uint64_t)sysconf(_SC_LEVEL2_CACHE_SIZE))
 			(void)try_all(r, TRIES * WIDTHS, OFFSETS, choose_offset);
 	}
 	meet(r->race, ALL_WARM);
