@@ -191,7 +191,7 @@ static void test_study_names_the_register_that_it_lacks(void **state)
 	run_known_program(no_offcore);
 	assert_int_equal(study.parts[KNOWN_PROGRAM_TRAFFIC].status, ST_FAULT);
 	assert_string_equal(study.parts[KNOWN_PROGRAM_TRAFFIC].reason, "register 0x1A6 does not answer");
-	end();
+	sampling_suite_close(&on);
 }
 
 int main(void)
