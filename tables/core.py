@@ -125,7 +125,7 @@ def read_quirks(p, folder, path):
     return quirks
 
 
-PIN_NAMES = ["turbo", "core_ratio", "uncore_ratio"]
+FREQ_LOCK_NAMES = ["turbo", "core_ratio", "uncore_ratio"]
 
 
 def read_likwid(p, folder, path):
@@ -138,23 +138,23 @@ def read_likwid(p, folder, path):
     return rows
 
 
-def read_pins(p, folder, path):
+def read_freq_locks(p, folder, path):
     """Fields of registers that keep clocks where they are."""
     rows = read_csv(p, folder, path, ["name", "msr", "low", "high", "to", "what", "source"])
     for r in rows:
         low = number(p, r, "low", 0, 63)
         high = number(p, r, "high", low, 63)
         r["what"], r["source"] = words(p, r, "what"), words(p, r, "source")
-        if r["name"] not in PIN_NAMES:
-            p.add(r.where, r["name"], "is none of %s" % ", ".join(PIN_NAMES))
+        if r["name"] not in FREQ_LOCK_NAMES:
+            p.add(r.where, r["name"], "is none of %s" % ", ".join(FREQ_LOCK_NAMES))
         ends = r["to"].split("-")
         if r["to"] == "base":
-            kind, value = "PIN_BASE_RATIO", 0
+            kind, value = "FREQ_LOCK_BASE_RATIO", 0
         elif len(ends) == 2 and all(e.isdigit() for e in ends):
-            kind, value = "PIN_FIELD", int(ends[0])
+            kind, value = "FREQ_LOCK_FIELD", int(ends[0])
             if int(ends[1]) - value != high - low or int(ends[1]) > 63:
                 p.add(r.where, "to", "%s is not a field as wide as %d-%d" % (r["to"], low, high))
         else:
-            kind, value = "PIN_NUMBER", number(p, r, "to", 0, min(255, (1 << (high - low + 1)) - 1))
-        r.pin = (number(p, r, "msr", 1, (1 << 32) - 1), low, high, kind, value)
+            kind, value = "FREQ_LOCK_NUMBER", number(p, r, "to", 0, min(255, (1 << (high - low + 1)) - 1))
+        r.lock = (number(p, r, "msr", 1, (1 << 32) - 1), low, high, kind, value)
     return rows

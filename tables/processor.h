@@ -222,12 +222,12 @@ struct netburst_metric {
 };
 
 /* A field of a register that keeps a clock where it is: bits [high:low] of `msr` are set to `to`. */
-enum pin_to { PIN_NUMBER, PIN_BASE_RATIO, PIN_FIELD }; /* PIN_BASE_RATIO: MSR_PLATFORM_INFO[15:8]; PIN_FIELD: bits from [value] on */
-struct pin {
+enum freq_lock_to { FREQ_LOCK_NUMBER, FREQ_LOCK_BASE_RATIO, FREQ_LOCK_FIELD }; /* FREQ_LOCK_BASE_RATIO: MSR_PLATFORM_INFO[15:8]; FREQ_LOCK_FIELD: bits from [value] on */
+struct freq_lock {
 	const char *name;        /* "turbo", "core_ratio", "uncore_ratio" */
 	uint32_t msr;
 	uint8_t low, high;
-	uint8_t to;              /* enum pin_to */
+	uint8_t to;              /* enum freq_lock_to */
 	uint8_t value;           /* the number; or the lowest bit of the field of the same register */
 	const char *what, *source;
 };
@@ -318,8 +318,8 @@ struct processor {
 	uint64_t prefetch_pair;  /* of these the bit of the one that brings the other line of a pair; 0 not known */
 	const struct likwid_name *likwid; /* events that likwid spells otherwise than the manual */
 	uint8_t likwid_count;
-	const struct pin *pins;
-	uint8_t pin_count;
+	const struct freq_lock *freq_locks;
+	uint8_t freq_lock_count;
 	const char *confirmed;   /* "none" or the published results that confirm this row */
 	const char *source;
 };

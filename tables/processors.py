@@ -4,7 +4,7 @@ import re
 
 from boxes import check_boxes, check_metrics, read_metrics, read_uncore
 from concept import read_expressions, resolve
-from core import read_events, read_likwid, read_msrs, read_offcore, read_pins, read_profiles, read_quirks, read_sources
+from core import read_events, read_freq_locks, read_likwid, read_msrs, read_offcore, read_profiles, read_quirks, read_sources
 from netburst import check_netburst, read_netburst
 from reader import number, read_csv, read_keys, words
 from stall import resolve_stalls
@@ -14,7 +14,7 @@ TLB_KEYS = ["dtlb_4k", "dtlb_2m", "dtlb_1g", "stlb_4k", "itlb_4k", "stlb_2m", "s
 # Kinds of parts: key of processor.txt, file in the processor's folder, reader of it.
 PARTS = [("events", "events.csv", read_events), ("offcore", "offcore.csv", read_offcore), ("msrs", "msrs.csv", read_msrs),
          ("latency_sources", "sources.csv", read_sources), ("profiles", "profiles.txt", read_profiles), ("uncore", "uncore.txt", read_uncore),
-         ("derived", "uncore-metrics.csv", read_metrics), ("netburst", "netburst-detectors.csv", read_netburst), ("pins", "pins.csv", read_pins), ("likwid", "likwid.csv", read_likwid), ("concepts", "concepts.csv", read_expressions)]
+         ("derived", "uncore-metrics.csv", read_metrics), ("netburst", "netburst-detectors.csv", read_netburst), ("freq_locks", "freq_locks.csv", read_freq_locks), ("likwid", "likwid.csv", read_likwid), ("concepts", "concepts.csv", read_expressions)]
 QUIRKS, PUBLISHED = "quirks.txt", "published.csv"
 OTHER_FILES = ["processor.txt", QUIRKS, PUBLISHED, "uncore-events.csv", "netburst-metrics.csv", "netburst-events.csv"]
 REVIEWED = r"reviewed(-[a-z-]+)?\.csv"  # of the tests
@@ -93,7 +93,7 @@ def read_parts(p, folder, r, sets):
     r.uncore = [b for u in boxes for b in u.boxes]
     r.buses = [b for u in boxes for b in u.buses]
     r.msrs = flat["msrs"] + [m for b in r.uncore for m in b.msrs]
-    r.profiles, r.derived, r.pins, r.likwid = flat["profiles"], flat["derived"], flat["pins"], flat["likwid"]
+    r.profiles, r.derived, r.freq_locks, r.likwid = flat["profiles"], flat["derived"], flat["freq_locks"], flat["likwid"]
     r.sources = r.parts["latency_sources"][-1][0] if "latency_sources" in r.parts else ""
 
 
@@ -208,11 +208,11 @@ def check_processor(p, r):
 
 def check_switches(p, r, allowed):
     """Clocks and prefetchers: what is set must be on the list of MSRs."""
-    for pin in r.pins:
-        msr, low, high = pin.pin[:3]
+    for lock in r.freq_locks:
+        msr, low, high = lock.lock[:3]
         bits = ((1 << (high - low + 1)) - 1) << low
         if not any(m.msr["first"] <= msr <= m.msr["last"] and m.msr["restore"] and not bits & ~m.msr["mask"] for m in r.msrs):
-            p.add(pin.where, "0x%X" % msr, "is not writable and put back in bits %d-%d on %s" % (low, high, r["name"]))
+            p.add(lock.where, "0x%X" % msr, "is not writable and put back in bits %d-%d on %s" % (low, high, r["name"]))
     if r.get("prefetch_msr", "0") != "0":
         msr, off = number(p, r, "prefetch_msr"), number(p, r, "prefetch_off", 1)
         if not allowed(msr, off):

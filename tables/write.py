@@ -52,11 +52,11 @@ def write_profiles(out, r):
         out.write("};\n")
 
 
-def write_pins(out, r):
-    if r.pins:
-        out.write("static const struct pin %s[] = {\n" % c_name("pins", r["name"]))
-        for x in r.pins:
-            out.write("\t{ %s, 0x%X, %d, %d, %s, %d, %s, %s },\n" % (c_text(x["name"]), *x.pin, c_text(x["what"]), c_text(x["source"])))
+def write_freq_locks(out, r):
+    if r.freq_locks:
+        out.write("static const struct freq_lock %s[] = {\n" % c_name("freq_locks", r["name"]))
+        for x in r.freq_locks:
+            out.write("\t{ %s, 0x%X, %d, %d, %s, %d, %s, %s },\n" % (c_text(x["name"]), *x.lock, c_text(x["what"]), c_text(x["source"])))
         out.write("};\n")
 
 
@@ -77,7 +77,7 @@ def write_descriptor(out, r):
     out.write("\t\t.stepping_low = %d, .stepping_high = %d, .core_type = 0x%X, .core_model = %d,\n" % (r.low, r.high, r.core_type, r.core_model))
     for kind, rows, count in (("events", r.events, "event_count"), ("msrs", r.msrs, "msr_count"),
                               ("quirks", r.quirks, "quirk_count"), ("profiles", r.profiles, "profile_count"),
-                              ("boxes", r.uncore, "box_count"), ("pins", r.pins, "pin_count"), ("likwid", r.likwid, "likwid_count"),
+                              ("boxes", r.uncore, "box_count"), ("freq_locks", r.freq_locks, "freq_lock_count"), ("likwid", r.likwid, "likwid_count"),
                               ("derived", r.derived, "derived_count"), ("expressions", r.expressions, "expression_count"),
                               ("detectors", r.detectors, "detector_count"), ("metrics", r.metrics, "metric_count")):
         out.write("\t\t.%s = %s, .%s = %d,\n" % (
@@ -116,7 +116,7 @@ def write_processors(out, processors, sets):
             out.write("\t{ %s, %s, %s },\n" % (r["code"], c_text(r["name"]), c_text(r["what"])))
         out.write("};\n")
     for r in processors:
-        for write in (write_events, write_expressions, write_stalls, write_quirks, write_profiles, write_pins, write_likwid, write_boxes, write_metrics):
+        for write in (write_events, write_expressions, write_stalls, write_quirks, write_profiles, write_freq_locks, write_likwid, write_boxes, write_metrics):
             write(out, r)
         if r.models:
             out.write("static const uint16_t %s[] = { %s };\n" % (

@@ -128,7 +128,7 @@ enum status session_run(const struct access *a, const struct cpu *cpu, const str
                         const struct suite_host *host, struct session_summary *out, char *problem, size_t capacity)
 {
 	struct session *s = host->get(host->self, sizeof(*s));
-	struct pins pins;
+	struct freq_locks locks;
 	struct text t;
 	enum status st = s ? ST_OK : ST_FULL;
 
@@ -144,7 +144,7 @@ enum status session_run(const struct access *a, const struct cpu *cpu, const str
 		st = s->said ? ST_OK : ST_FULL;
 	}
 	if (st == ST_OK) {
-		freq_lock_clocks(a, cpu, &pins);
+		freq_lock_clocks(a, cpu, &locks);
 		bench_init(&s->bench, a, cpu, host, 0, settings->seed ? settings->seed : SEED_DEFAULT);
 		st = stat_plan(&s->plan, &s->requests, &s->bench, &t);
 	}

@@ -40,7 +40,7 @@ struct bench {
 	struct random random;
 	struct noise_check disturbance;
 	struct uncore uncore;
-	bool uncore_wandered;  /* a row of this run saw the uncore clock move, or differ from its pinned ratio */
+	bool uncore_wandered;  /* a row of this run saw the uncore clock move, or differ from its locked ratio */
 	int64_t way_home_milli; /* uncore cycles from the table of requests to a home of the own socket and back; 0: not known yet */
 	bool uncore_looked;    /* the check for a clock that moves within windows has run */
 	uint64_t uncore_hz;    /* the first uncore clock measured, 0 = not known yet */

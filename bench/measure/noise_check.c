@@ -56,8 +56,8 @@ static bool shows_uncore_ratio(const struct bench *b)
 	const struct processor *p = b->cpu->processor;
 	uint64_t value;
 
-	for (unsigned i = 0; i < p->pin_count; i++)
-		if (str_equal(p->pins[i].name, "uncore_ratio"))
+	for (unsigned i = 0; i < p->freq_lock_count; i++)
+		if (str_equal(p->freq_locks[i].name, "uncore_ratio"))
 			return read_msr(b, MSR_UNCORE_PERF_STATUS, &value);
 	return false;
 }

@@ -194,11 +194,11 @@ void report_summary(struct text *t, const struct suite_summary *s)
 	         s->disturbances.windows, s->disturbances.clock, s->disturbances.thermal, s->disturbances.modulated);
 	for (unsigned i = 0; i < SMI_BINS; i++)
 		text_fmt(t, "%s%u", i ? ", " : "", s->disturbances.smi[i]);
-	text_fmt(t, "], \"hwp\": %s, \"pinned\": [", s->pins.hwp ? "true" : "false");
-	for (unsigned i = 0; i < s->pins.count; i++) {
-		const struct pinned *p = &s->pins.list[i];
+	text_fmt(t, "], \"hwp\": %s, \"pinned\": [", s->locks.hwp ? "true" : "false");
+	for (unsigned i = 0; i < s->locks.count; i++) {
+		const struct freq_lock_state *p = &s->locks.list[i];
 
-		text_fmt(t, "%s{\"name\": \"%s\", \"msr\": \"0x%x\", \"bits\": [%u, %u]", i ? ", " : "", p->pin->name, p->pin->msr, p->pin->low, p->pin->high);
+		text_fmt(t, "%s{\"name\": \"%s\", \"msr\": \"0x%x\", \"bits\": [%u, %u]", i ? ", " : "", p->lock->name, p->lock->msr, p->lock->low, p->lock->high);
 		if (p->absent)
 			text_fmt(t, ", \"absent\": \"%s\"}", p->absent);
 		else

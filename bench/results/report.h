@@ -15,7 +15,7 @@
 /* Summary of a run. */
 struct suite_summary {
 	struct disturbances disturbances;
-	struct pins pins;         /* pinned clocks */
+	struct freq_locks locks;  /* locked clocks */
 	struct box_types boxes;   /* uncore boxes that the rows found */
 	unsigned rows, by_status[ROW_STATUS_COUNT];
 	unsigned unexpected;      /* simulated: neither ok nor an expected unsupported; else rows against --expect */

@@ -94,20 +94,20 @@ static bool is_shared(const struct row *r)
 }
 
 #define TURBO_PART 100u /* 1 %: half of a row's tolerance */
-#define PINNED_PART 33u /* 3 %: tolerance of a pinned clock */
+#define FREQ_LOCK_PART 33u /* 3 %: tolerance of a locked clock */
 
-static const struct pinned *pin_kept(const struct pins *pins, const char *name)
+static const struct freq_lock_state *lock_held(const struct freq_locks *locks, const char *name)
 {
-	for (unsigned i = 0; i < pins->count; i++)
-		if (str_equal(pins->list[i].pin->name, name) && !pins->list[i].refused && !pins->list[i].absent)
-			return &pins->list[i];
+	for (unsigned i = 0; i < locks->count; i++)
+		if (str_equal(locks->list[i].lock->name, name) && !locks->list[i].refused && !locks->list[i].absent)
+			return &locks->list[i];
 	return NULL;
 }
 
-/* A clock that changes within windows shows only its mean, which differs from a pinned ratio. The base ratio is that of the TSC (SDM 18.7.3). */
-static void judge_uncore_clock(struct bench *b, const struct pins *pins, struct row_result *r)
+/* A clock that changes within windows shows only its mean, which differs from a locked ratio. The base ratio is that of the TSC (SDM 18.7.3). */
+static void judge_uncore_clock(struct bench *b, const struct freq_locks *locks, struct row_result *r)
 {
-	const struct pinned *base = pin_kept(pins, "core_ratio"), *uncore = pin_kept(pins, "uncore_ratio");
+	const struct freq_lock_state *base = lock_held(locks, "core_ratio"), *uncore = lock_held(locks, "uncore_ratio");
 	const uint64_t hz = r->queue.uncore_hz, wanted = base && uncore && base->wanted ? (uint64_t)mul_div((int64_t)b->a->tsc_hz, (int64_t)uncore->wanted, (int64_t)base->wanted) : 0;
 	struct text reason;
 
@@ -115,7 +115,7 @@ static void judge_uncore_clock(struct bench *b, const struct pins *pins, struct 
 		r->status = ROW_UNPROVEN;
 		str_copy(r->reason, sizeof(r->reason), "the uncore clock moved");
 	}
-	if (!hz || !wanted || (hz > wanted ? hz - wanted : wanted - hz) <= wanted / PINNED_PART)
+	if (!hz || !wanted || (hz > wanted ? hz - wanted : wanted - hz) <= wanted / FREQ_LOCK_PART)
 		return;
 	b->uncore_wandered = true;
 	if (r->status != ROW_OK)
@@ -129,13 +129,13 @@ static void judge_uncore_clock(struct bench *b, const struct pins *pins, struct 
 }
 
 /* Whether the machine has turbo mode and every way to disable it was refused. */
-static bool turbo_stays(const struct pins *pins)
+static bool turbo_stays(const struct freq_locks *locks)
 {
 	bool stays = false;
 
-	for (unsigned i = 0; i < pins->count; i++)
-		if (str_equal(pins->list[i].pin->name, "turbo") && !pins->list[i].absent) {
-			if (!pins->list[i].refused)
+	for (unsigned i = 0; i < locks->count; i++)
+		if (str_equal(locks->list[i].lock->name, "turbo") && !locks->list[i].absent) {
+			if (!locks->list[i].refused)
 				return false;
 			stays = true;
 		}
@@ -143,12 +143,12 @@ static bool turbo_stays(const struct pins *pins)
 }
 
 /* Values in seconds, or of units with a clock of their own, depend on the core clock: they need the base clock, which is that of the TSC. */
-static void judge_core_clock(const struct bench *b, const struct pins *pins, struct row_result *r)
+static void judge_core_clock(const struct bench *b, const struct freq_locks *locks, struct row_result *r)
 {
 	const uint64_t base = b->a->tsc_hz, hz = r->core_hz;
 	struct text reason;
 
-	if (r->status != ROW_OK || (r->kind != KIND_THROUGHPUT && !is_shared(r->row)) || !turbo_stays(pins) ||
+	if (r->status != ROW_OK || (r->kind != KIND_THROUGHPUT && !is_shared(r->row)) || !turbo_stays(locks) ||
 	    (hz > base ? hz - base : base - hz) <= base / TURBO_PART)
 		return;
 	r->status = ROW_UNPROVEN;
@@ -160,11 +160,11 @@ static void judge_core_clock(const struct bench *b, const struct pins *pins, str
 	text_fmt(&reason, hz ? " GHz" : "");
 }
 
-/* Shared levels run at the uncore clock. Without a pin that clock may change, so such rows are unproven. */
-static void judge_pins(const struct pins *pins, struct row_result *r)
+/* Shared levels run at the uncore clock. Without a lock that clock may change, so such rows are unproven. */
+static void judge_locks(const struct freq_locks *locks, struct row_result *r)
 {
-	for (unsigned i = 0; i < pins->count && r->status == ROW_OK && is_shared(r->row); i++)
-		if (pins->list[i].refused && str_equal(pins->list[i].pin->name, "uncore_ratio")) {
+	for (unsigned i = 0; i < locks->count && r->status == ROW_OK && is_shared(r->row); i++)
+		if (locks->list[i].refused && str_equal(locks->list[i].lock->name, "uncore_ratio")) {
 			r->status = ROW_UNPROVEN;
 			str_copy(r->reason, sizeof(r->reason), "the uncore clock may wander: its ratios could not be pinned");
 		}
@@ -184,9 +184,9 @@ static void run_row(struct writer *w, struct bench *b, const struct suite_settin
 		if (w->host->progress)
 			w->host->progress(w->host->self, p);
 		execute_row(b, row, &r);
-		judge_pins(&w->out->pins, &r);
-		judge_core_clock(b, &w->out->pins, &r);
-		judge_uncore_clock(b, &w->out->pins, &r);
+		judge_locks(&w->out->locks, &r);
+		judge_core_clock(b, &w->out->locks, &r);
+		judge_uncore_clock(b, &w->out->locks, &r);
 	}
 	w->out->rows++;
 	w->out->by_status[r.status]++;
@@ -319,7 +319,7 @@ enum status suite_run(const struct access *a, const struct cpu *cpu, const struc
 		if (!host->journal || !writer_earlier(&w))
 			writer_head(&w, cpu, s, seed_of(s), suite_key(a, cpu, s));
 		before = a->instructions ? a->instructions(a->counts_self) : 0;
-		freq_lock_clocks(a, cpu, &out->pins);
+		freq_lock_clocks(a, cpu, &out->locks);
 		bench_init(b, a, cpu, host, s->repetitions, seed_of(s));
 		b->own.isa &= ~too_wide(s->vector_bits);
 		b->disturbance.counts = out->disturbances; /* of earlier boots */

@@ -62,13 +62,13 @@ enum exit_status run_count(struct msr_guard *g, const struct cpu *cpu, const str
 		print("%s:%u: %s\n", k->count_from.file, k->count_from.line, problem[0] != 0 ? problem : status_name(s));
 	if (restored != ST_OK)
 		print("a register could not be put back: %s\n", status_name(restored));
-	const enum status kept = s == ST_OK ? keep(&c, keeper) : ST_OK;
-	if (s == ST_OK && kept != ST_OK)
-		print("the counts were not kept: %s\n", status_name(kept));
+	const enum status saved = s == ST_OK ? keep(&c, keeper) : ST_OK;
+	if (s == ST_OK && saved != ST_OK)
+		print("the counts were not kept: %s\n", status_name(saved));
 	pages_put(at, COUNTS_BYTES_MAX);
 	if (s == ST_MISSING || s == ST_SYNTAX || s == ST_RANGE || s == ST_UNSUPPORTED)
 		return EXIT_BAD_INPUT;
-	if (s != ST_OK || restored != ST_OK || kept != ST_OK)
+	if (s != ST_OK || restored != ST_OK || saved != ST_OK)
 		return EXIT_BROKEN;
 	return sum.stopped ? EXIT_STOPPED : EXIT_GOOD;
 }

@@ -24,7 +24,7 @@ struct app {
 	struct state state;
 	struct watchdog watchdog;
 	struct screen screen;
-	struct saved_results kept;
+	struct saved_results saved;
 	char directory[64];        /* the last run's, before its number */
 	bool prepared;             /* the machine has been identified: running again need not repeat it */
 	bool ran;                  /* a run has a menu, a refusal has none */
@@ -99,7 +99,7 @@ static enum exit_status run_app(struct app *app)
 {
 	struct suite_settings settings;
 	struct run r = { .config = &app->config, .settings = &settings, .files = &app->files, .clock = &app->clock,
-	                 .environment = &app->environment, .state = &app->state, .watchdog = &app->watchdog, .kept = &app->kept, .network = &app->network };
+	                 .environment = &app->environment, .state = &app->state, .watchdog = &app->watchdog, .saved = &app->saved, .network = &app->network };
 	char test[64] = "";
 	enum exit_status result;
 
@@ -173,10 +173,10 @@ static enum end_action run_and_ask(struct app *app, enum exit_status *status)
 			return END_SHUTDOWN; /* otherwise it would loop forever */
 		if (app->config.end != END_MENU)
 			return app->config.end;
-		struct menu menu = { .kept = app->ran ? &app->kept : NULL, .files = &app->files, .prefix = app->directory, .screen = console.drawn,
+		struct menu menu = { .saved = app->ran ? &app->saved : NULL, .files = &app->files, .prefix = app->directory, .screen = console.drawn,
 			.other = other_suite(app), .may_run = app->ran && app->may_return, .may_return = app->may_return };
 		enum menu_choice choice = menu_ask(&menu);
-		saved_results_put(&app->kept);
+		saved_results_put(&app->saved);
 		switch (choice) {
 		case MENU_OTHER:
 			str_copy(app->config.suite, sizeof(app->config.suite), menu.other);
@@ -207,7 +207,7 @@ static EFI_STATUS EFIAPI run_in_firmware_abi(void)
 		end = run_and_ask(app, &status);
 		may_return = app->may_return;
 		files_close(&app->files);
-		saved_results_put(&app->kept);
+		saved_results_put(&app->saved);
 		if (end == END_RETURN)
 			screen_close(&app->screen);
 		if (may_return && console.drawn == NULL) /* a lost processor may still use its tables */

@@ -53,12 +53,12 @@ static void save(const struct menu *m)
 	char line[RUN_PATH_MAX + 40];
 	struct text t;
 
-	enum status s = saved_results_save(m->kept, m->files, m->prefix);
+	enum status s = saved_results_save(m->saved, m->files, m->prefix);
 	text_init(&t, line, sizeof(line));
 	if (s == ST_OK)
 		text_fmt(&t, "saved: %s", m->files->run_path);
 	else
-		text_fmt(&t, "not saved: %s", m->kept->journal.lost || m->kept->journal.bytes == 0 ? "the run did not go into memory as a whole" :
+		text_fmt(&t, "not saved: %s", m->saved->journal.lost || m->saved->journal.bytes == 0 ? "the run did not go into memory as a whole" :
 		         s == ST_MISSING ? "there is no volume" : s == ST_REFUSED ? "the volume is write-protected" : status_name(s));
 	note(m, line);
 	console_log("\n");
@@ -82,8 +82,8 @@ enum menu_choice menu_ask(struct menu *m)
 	struct screen_pages p = { .columns = TEXT_COLUMNS, .lines = TEXT_LINES };
 	unsigned page = 0, count = 0;
 
-	if (m->kept != NULL && saved_results_open(m->kept)) {
-		p.d = &m->kept->document;
+	if (m->saved != NULL && saved_results_open(m->saved)) {
+		p.d = &m->saved->document;
 		if (m->screen != NULL)
 			screen_page_size(m->screen, &p);
 		count = screen_pages_count(&p);

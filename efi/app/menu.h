@@ -9,7 +9,7 @@
 enum menu_choice { MENU_REBOOT, MENU_SHUTDOWN, MENU_RETURN, MENU_AGAIN, MENU_OTHER };
 
 struct menu {
-	struct saved_results *kept;         /* NULL: nothing to show or save */
+	struct saved_results *saved;        /* NULL: nothing to show or save */
 	struct files *files;       /* to save to, with `prefix` */
 	const char *prefix;
 	struct screen *screen;     /* pages are drawn there; NULL: they are text */

@@ -50,7 +50,7 @@ static void state_read(struct state *s, struct files *files)
 	size_t bytes, pages_bytes;
 	struct ini r;
 	memset(s, 0, sizeof(*s));
-	enum status st = files_read(files, STATE_FILE, FILES_KEPT_BYTES, &text, &bytes, &pages_bytes);
+	enum status st = files_read(files, STATE_FILE, FILES_SAVED_BYTES, &text, &bytes, &pages_bytes);
 	if (st == ST_MISSING)
 		return;
 	if (st == ST_OK) {
@@ -67,7 +67,7 @@ static void state_read(struct state *s, struct files *files)
 
 static void state_keep(struct state *s, struct files *files)
 {
-	char at[FILES_KEPT_BYTES];
+	char at[FILES_SAVED_BYTES];
 	struct text t;
 	text_init(&t, at, sizeof(at));
 	text_fmt(&t, "# Stallmeter's own; it may be deleted.\nstarts = %u\n", s->starts);
@@ -79,7 +79,7 @@ static void state_keep(struct state *s, struct files *files)
 			text_fmt(&t, "%s%u", i == 0 ? "" : ",", s->series[i]);
 		text_char(&t, '\n');
 	}
-	s->kept = !t.full && files_keep(files, STATE_FILE, at, t.length) == ST_OK;
+	s->saved = !t.full && files_save(files, STATE_FILE, at, t.length) == ST_OK;
 }
 
 bool resume_begin(struct state *s, struct files *files)
@@ -148,7 +148,7 @@ bool resume_series(struct state *s, struct files *files, uint64_t key, unsigned 
 	s->series[s->done++] = run_number(files->run_path);
 	bool more = s->done < boots;
 	state_keep(s, files);
-	if (more && !s->kept) {
+	if (more && !s->saved) {
 		print("boots: the count cannot be written; this was the last\n");
 		more = false;
 	}

@@ -18,7 +18,7 @@ struct state {
 	unsigned series[BOOT_VARIANCE_MAX], done; /* runs of the series so far */
 	enum start processors;            /* the first way that is still to be tried */
 	bool starting;
-	bool kept;                        /* the last write of the file succeeded */
+	bool saved;                       /* the last write of the file succeeded */
 };
 
 /* Reads the state and counts this start. False: too many consecutive ones; the count starts over. */

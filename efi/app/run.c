@@ -67,10 +67,10 @@ struct here {
 	struct state *state;
 	const struct watchdog *watchdog;
 	struct serial serial;
-	struct saved_results *kept;
+	struct saved_results *saved;
 	struct run *run;          /* for what is sent */
 	bool settling;            /* files are written again: they were sent, or are kept to be */
-	bool unkept;              /* there is no run directory: only the serial line has everything */
+	bool unsaved;             /* there is no run directory: only the serial line has everything */
 	enum status unwritten;    /* why the last lines of the journal are not on the medium, ST_OK if they are */
 	unsigned tries, wait;     /* attempts that failed in a row; lines before the next */
 	bool file_lost;           /* a complete file could not be written */
@@ -104,8 +104,8 @@ static enum status told(struct here *p, const char *name, enum status s)
  * fourth, ... after it, and at the end (`now`): an attempt may take a minute. */
 static enum status journal_write(struct here *p, bool now)
 {
-	const struct saved_results_text *j = &p->kept->journal;
-	if (p->unkept || j->lost)
+	const struct saved_results_text *j = &p->saved->journal;
+	if (p->unsaved || j->lost)
 		return ST_OK;
 	if (p->unwritten != ST_OK && !now && p->wait > 0) {
 		p->wait--;
@@ -128,12 +128,12 @@ static enum status place_append(void *self, const char *name, const void *bytes,
 {
 	struct here *p = self;
 	watchdog_feed(p->watchdog);
-	saved_results_append(&p->kept->journal, bytes, n);
-	enum status s = p->kept->journal.lost && !p->unkept ? files_append(p->files, bytes, n) : journal_write(p, false);
+	saved_results_append(&p->saved->journal, bytes, n);
+	enum status s = p->saved->journal.lost && !p->unsaved ? files_append(p->files, bytes, n) : journal_write(p, false);
 	(void)told(p, name, s);
 	serial_journal(&p->serial, bytes, n); /* after the file: what appears there is on the medium */
-	send_journal(p->run, &p->kept->journal);
-	return p->kept->journal.lost ? s : ST_OK; /* what is in memory will be tried again; settle() tells how that ended */
+	send_journal(p->run, &p->saved->journal);
+	return p->saved->journal.lost ? s : ST_OK; /* what is in memory will be tried again; settle() tells how that ended */
 }
 
 static enum status place_write(void *self, const char *name, const void *bytes, size_t n)
@@ -142,13 +142,13 @@ static enum status place_write(void *self, const char *name, const void *bytes, 
 	watchdog_feed(p->watchdog);
 	if (str_equal(name, "machine.txt")) {
 		serial_file(&p->serial, 'm', bytes, n);
-		saved_results_write(&p->kept->machine, bytes, n);
+		saved_results_write(&p->saved->machine, bytes, n);
 	}
 	if (str_equal(name, "results.json"))
-		saved_results_write(&p->kept->results, bytes, n);
+		saved_results_write(&p->saved->results, bytes, n);
 	if (!p->settling)
 		send_file(p->run, name, bytes, n);
-	if (p->unkept)
+	if (p->unsaved)
 		return ST_OK;
 	/* the report is drawn when the file before it is written */
 	const bool drawn = str_equal(name, "report.html") && p->last_file != 0;
@@ -166,19 +166,19 @@ static enum status place_write(void *self, const char *name, const void *bytes, 
 /* At the end everything that is not on the medium is tried once more. The status is that of the results as a whole. */
 static enum status settle(struct here *p, const struct suite_host *host)
 {
-	if (p->unkept || (p->unwritten == ST_OK && !p->file_lost))
+	if (p->unsaved || (p->unwritten == ST_OK && !p->file_lost))
 		return ST_OK;
 	watchdog_feed(p->watchdog);
 	p->settling = true;
 	enum status s = journal_write(p, true);
-	if (s == ST_OK && p->file_lost && !p->kept->journal.lost) {
+	if (s == ST_OK && p->file_lost && !p->saved->journal.lost) {
 		p->file_lost = false;
 		p->said = ST_OK;
 		s = p->files->state == ST_OK ? ST_OK : files_again(p->files);
-		if (s == ST_OK && p->kept->machine.bytes != 0 && !p->kept->machine.lost)
-			s = place_write(p, "machine.txt", p->kept->machine.at, p->kept->machine.bytes);
+		if (s == ST_OK && p->saved->machine.bytes != 0 && !p->saved->machine.lost)
+			s = place_write(p, "machine.txt", p->saved->machine.at, p->saved->machine.bytes);
 		if (s == ST_OK)
-			s = suite_rebuild(p->kept->journal.at, p->kept->journal.bytes, host);
+			s = suite_rebuild(p->saved->journal.at, p->saved->journal.bytes, host);
 		if (s == ST_OK && p->file_lost)
 			s = ST_IO;
 	}
@@ -227,7 +227,7 @@ static void place_row_done(void *self, const struct row_result *r)
 	text_init(&t, line, sizeof(line));
 	table_line(&t, &p->table, r);
 	print_text(line);
-	if (!p->unkept)
+	if (!p->unsaved)
 		resume_progress(p->state, p->files);
 }
 
@@ -300,7 +300,7 @@ static enum status begin(struct run *r, struct here *place, enum resume *resume,
 		if (s == ST_OK)
 			s = files_begin_run(r->files, r->directory);
 	}
-	place->unkept = s != ST_OK;
+	place->unsaved = s != ST_OK;
 	const char *name = r->directory;
 	for (const char *c = r->files->run_path; s == ST_OK && *c != 0; c++)
 		if (*c == '\\')
@@ -323,9 +323,9 @@ static void end_series(struct run *r, uint64_t key)
 }
 
 /* What is left goes to the server. Results are kept if the stick or the server has them all. */
-static enum status kept_at_last(struct run *r, struct here *place, enum status begun, enum status written)
+static enum status saved_at_last(struct run *r, struct here *place, enum status begun, enum status written)
 {
-	const struct saved_results_text *j = &place->kept->journal;
+	const struct saved_results_text *j = &place->saved->journal;
 	char to[UPLOAD_DIR];
 	if (!j->lost && j->bytes != 0)
 		send_file(r, "journal.jsonl", j->at, j->bytes);
@@ -345,7 +345,7 @@ static enum exit_status run_guarded(struct msr_guard *g, const struct access *a,
 	struct suite_summary summary;
 	struct earlier_run earlier = { .journal = NULL };
 	struct here place = { .files = r->files, .clock = r->clock, .started = read_tsc(), .state = r->state, .watchdog = r->watchdog,
-		.kept = r->kept, .run = r };
+		.saved = r->saved, .run = r };
 	struct suite_host host = {
 		.self = &place, .append = place_append, .write = place_write, .progress = place_progress, .working = place_working,
 		.row_done = place_row_done, .say = place_say, .stop = place_stop, .get = place_get, .put = place_put,
@@ -364,13 +364,13 @@ static enum exit_status run_guarded(struct msr_guard *g, const struct access *a,
 		print("no results will be kept: %s\n", reason(files));
 	send_begin(r);
 	if (resume != RESUME_NEW)
-		saved_results_append(&r->kept->journal, earlier.journal, earlier.bytes);
+		saved_results_append(&r->saved->journal, earlier.journal, earlier.bytes);
 	if (resume == RESUME_FILES) {
 		enum status s = suite_rebuild(earlier.journal, earlier.bytes, &host);
 		resume_put(&earlier);
 		print("%s: its files %s\n", r->files->run_path, s == ST_OK ? "are made from its journal" : reason(s));
 		end_series(r, key);
-		return kept_at_last(r, &place, ST_OK, s) == ST_OK ? EXIT_GOOD : EXIT_BROKEN;
+		return saved_at_last(r, &place, ST_OK, s) == ST_OK ? EXIT_GOOD : EXIT_BROKEN;
 	}
 	if (resume == RESUME_ROWS) {
 		host.journal = earlier.journal;
@@ -382,9 +382,9 @@ static enum exit_status run_guarded(struct msr_guard *g, const struct access *a,
 		table_head(&t);
 	print_text(line);
 	enum status s = suite_run(&g->access, cpu, r->settings, &host, &summary);
-	enum status kept = settle(&place, &host);
+	enum status settled = settle(&place, &host);
 	if (summary.files == ST_OK)
-		summary.files = kept;
+		summary.files = settled;
 	resume_put(&earlier);
 	clear_status(&place);
 	enum status restored = msr_guard_restore(g);
@@ -399,7 +399,7 @@ static enum exit_status run_guarded(struct msr_guard *g, const struct access *a,
 		print("results: %s\n", r->files->run_path);
 	if (s == ST_OK && files == ST_OK && !summary.stopped)
 		end_series(r, key);
-	files = summary.files = kept_at_last(r, &place, files, summary.files);
+	files = summary.files = saved_at_last(r, &place, files, summary.files);
 	if (restored != ST_OK)
 		print("a register could not be put back: %s\n", status_name(restored));
 	if (g->refused != 0)

@@ -20,7 +20,7 @@ struct run {
 	const struct environment *environment;
 	struct state *state;
 	struct watchdog *watchdog;
-	struct saved_results *kept;        /* also receives what is written */
+	struct saved_results *saved;       /* also receives what is written */
 	struct network *network;
 	struct upload upload;     /* open while upload_on */
 	bool upload_on;

@@ -27,7 +27,7 @@ static enum status note_read(struct note *n, struct files *files, const char *ru
 	struct ini r;
 	memset(n, 0, sizeof(*n));
 	path_of(path, sizeof(path), run, UPLOAD_STATE);
-	enum status s = files_read(files, path, FILES_KEPT_BYTES, &text, &bytes, &pages_bytes);
+	enum status s = files_read(files, path, FILES_SAVED_BYTES, &text, &bytes, &pages_bytes);
 	if (s != ST_OK)
 		return ST_MISSING;
 	ini_init(&r, text, bytes);
@@ -56,13 +56,13 @@ static enum status note_text(char *at, size_t capacity, const char *to, uint64_t
 
 void upload_state_keep(const struct upload *u, bool done)
 {
-	char at[FILES_KEPT_BYTES];
+	char at[FILES_SAVED_BYTES];
 	size_t n;
 	if (u->files->run == NULL || u->files->state != ST_OK)
 		return;
 	enum status s = note_text(at, sizeof(at), u->dir, u->sent, done, &n);
 	if (s == ST_OK)
-		s = files_keep_of_run(u->files, NULL, UPLOAD_STATE, at, n);
+		s = files_save_of_run(u->files, NULL, UPLOAD_STATE, at, n);
 	if (s != ST_OK)
 		print("upload: " UPLOAD_STATE " cannot be written (%s)\n", status_name(s));
 }
@@ -111,7 +111,7 @@ static void send_run(void *self, const char *run)
 	struct earlier *e = self;
 	struct upload one = *e->u;
 	struct note n;
-	char path[RUN_PATH_MAX], at[FILES_KEPT_BYTES], *text;
+	char path[RUN_PATH_MAX], at[FILES_SAVED_BYTES], *text;
 	size_t bytes, pages_bytes;
 	enum status s = ST_OK;
 	if (e->stop || str_equal(run, run_name(e->u)) || note_read(&n, e->u->files, run) != ST_OK || n.done)
@@ -147,7 +147,7 @@ static void send_run(void *self, const char *run)
 	}
 	e->stop = s != ST_OK;
 	str_copy(e->u->said, sizeof(e->u->said), one.said);
-	if (note_text(at, sizeof(at), one.dir, n.journal, s == ST_OK, &bytes) != ST_OK || files_keep_of_run(one.files, run, UPLOAD_STATE, at, bytes) != ST_OK)
+	if (note_text(at, sizeof(at), one.dir, n.journal, s == ST_OK, &bytes) != ST_OK || files_save_of_run(one.files, run, UPLOAD_STATE, at, bytes) != ST_OK)
 		print("upload: %s\\" UPLOAD_STATE " cannot be written\n", run);
 	if (s == ST_OK)
 		print("uploaded: %s\n", one.dir);

@@ -36,12 +36,12 @@ MUST_CHECK enum status files_last_run(struct files *f, const char *prefix, char 
 MUST_CHECK enum status files_continue_run(struct files *f, const char *name, uint64_t journal_bytes);
 /* Opens volume, run and journal anew after a failure; the journal continues after the lines that it has. */
 MUST_CHECK enum status files_again(struct files *f);
-/* A text of at most FILES_KEPT_BYTES in a file in \stallmeter of constant length, padded with line feeds; also before a
+/* A text of at most FILES_SAVED_BYTES in a file in \stallmeter of constant length, padded with line feeds; also before a
  * run. ST_RANGE: it is longer. */
-#define FILES_KEPT_BYTES 512u
-MUST_CHECK enum status files_keep(struct files *f, const char *name, const void *bytes, size_t n);
+#define FILES_SAVED_BYTES 512u
+MUST_CHECK enum status files_save(struct files *f, const char *name, const void *bytes, size_t n);
 /* The same in a run's directory: that of the run that is open (NULL), or of the run of that name. */
-MUST_CHECK enum status files_keep_of_run(struct files *f, const char *run, const char *name, const void *bytes, size_t n);
+MUST_CHECK enum status files_save_of_run(struct files *f, const char *run, const char *name, const void *bytes, size_t n);
 /* Calls `each` with the name of each run's directory. ST_OK also without any. */
 MUST_CHECK enum status files_each_run(struct files *f, void (*each)(void *self, const char *run), void *self);
 /* Into the run's directory. files_append: to journal.jsonl, flushed before it returns. files_write: a complete file,

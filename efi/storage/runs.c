@@ -76,7 +76,7 @@ enum status files_last_run(struct files *f, const char *prefix, char *name, size
  * which the next file takes. */
 static enum status write_sector(EFI_FILE_HANDLE folder, const char *name, const void *bytes, size_t n)
 {
-	char sector[FILES_KEPT_BYTES];
+	char sector[FILES_SAVED_BYTES];
 	EFI_FILE_HANDLE file;
 	if (n > sizeof(sector))
 		return ST_RANGE;
@@ -94,7 +94,7 @@ static enum status write_sector(EFI_FILE_HANDLE folder, const char *name, const 
 	return s;
 }
 
-enum status files_keep(struct files *f, const char *name, const void *bytes, size_t n)
+enum status files_save(struct files *f, const char *name, const void *bytes, size_t n)
 {
 	EFI_FILE_HANDLE ours;
 	if (f->root == NULL)
@@ -107,7 +107,7 @@ enum status files_keep(struct files *f, const char *name, const void *bytes, siz
 	return s;
 }
 
-enum status files_keep_of_run(struct files *f, const char *run, const char *name, const void *bytes, size_t n)
+enum status files_save_of_run(struct files *f, const char *run, const char *name, const void *bytes, size_t n)
 {
 	EFI_FILE_HANDLE results, folder;
 	if (run == NULL)

@@ -1,4 +1,4 @@
-/* efi/storage/saved_results.c: see kept.h. */
+/* efi/storage/saved_results.c: see saved_results.h. */
 #include "efi/storage/saved_results.h"
 #include "bench/suite/suite.h"
 

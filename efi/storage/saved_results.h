@@ -1,7 +1,7 @@
 /* efi/storage/saved_results.h: a run's files, kept in memory to be shown and saved again (on another stick, or on one that
  * was write-protected). */
-#ifndef EFI_KEPT_H
-#define EFI_KEPT_H
+#ifndef EFI_SAVED_RESULTS_H
+#define EFI_SAVED_RESULTS_H
 
 #include "bench/report/screen_pages.h"
 #include "efi/storage/files.h"
@@ -14,7 +14,7 @@ struct saved_results {
 	size_t node_bytes, string_bytes;
 };
 
-/* If memory is short, only the kept copy is lost. */
+/* If memory is short, only the saved copy is lost. */
 void saved_results_append(struct saved_results_text *t, const void *bytes, size_t n);
 void saved_results_write(struct saved_results_text *t, const void *bytes, size_t n);
 /* Reads the results, to show them. False: there are none. */

@@ -9,7 +9,7 @@
 #define CPUID_POWER        6u     /* SDM 14.4.1 and CPUID: EAX[1] turbo, EAX[7] HWP */
 #define CPUID_AMD_POWER    0x80000007u /* APM volume 3, appendix E: EDX[9] core performance boost */
 
-static uint64_t field_mask(const struct pin *p)
+static uint64_t field_mask(const struct freq_lock *p)
 {
 	unsigned bits = p->high - p->low + 1u;
 
@@ -22,12 +22,12 @@ static bool read_msr(const struct access *a, unsigned core, uint32_t msr, uint64
 }
 
 /* The value that the field should have when the register is `now`. */
-static bool wanted(const struct access *a, unsigned core, const struct pin *p, uint64_t now, uint64_t *value)
+static bool wanted(const struct access *a, unsigned core, const struct freq_lock *p, uint64_t now, uint64_t *value)
 {
 	*value = p->value;
-	if (p->to == PIN_FIELD)
+	if (p->to == FREQ_LOCK_FIELD)
 		*value = now >> p->value & field_mask(p);
-	if (p->to != PIN_BASE_RATIO)
+	if (p->to != FREQ_LOCK_BASE_RATIO)
 		return true;
 	if (!read_msr(a, core, MSR_PLATFORM_INFO, value))
 		return false;
@@ -35,9 +35,9 @@ static bool wanted(const struct access *a, unsigned core, const struct pin *p, u
 	return *value != 0;
 }
 
-static void pin_one(const struct access *a, unsigned core, struct pinned *r)
+static void lock_one(const struct access *a, unsigned core, struct freq_lock_state *r)
 {
-	const struct pin *p = r->pin;
+	const struct freq_lock *p = r->lock;
 	uint64_t mask = field_mask(p), now, want, after;
 
 	if (!read_msr(a, core, p->msr, &now) || !wanted(a, core, p, now, &want)) {
@@ -59,7 +59,7 @@ static void pin_one(const struct access *a, unsigned core, struct pinned *r)
 		r->refused++;
 }
 
-void freq_lock_clocks(const struct access *a, const struct cpu *cpu, struct pins *out)
+void freq_lock_clocks(const struct access *a, const struct cpu *cpu, struct freq_locks *out)
 {
 	const struct processor *p = cpu->processor;
 	struct cpuid_regs power = { 0 }, top;
@@ -67,7 +67,7 @@ void freq_lock_clocks(const struct access *a, const struct cpu *cpu, struct pins
 	bool turbo;
 
 	memset(out, 0, sizeof(*out));
-	if (p->pin_count == 0 || a->kind == ACCESS_NATIVE)
+	if (p->freq_lock_count == 0 || a->kind == ACCESS_NATIVE)
 		return;
 	if (a->ops->cpuid(a->self, 0, 0, 0, &top) == ST_OK && top.eax >= CPUID_POWER &&
 	    a->ops->cpuid(a->self, 0, CPUID_POWER, 0, &power) != ST_OK)
@@ -77,15 +77,15 @@ void freq_lock_clocks(const struct access *a, const struct cpu *cpu, struct pins
 	if (cpu->pmu_kind != PMU_INTEL && a->ops->cpuid(a->self, 0, CPUID_AMD_POWER, 0, &top) == ST_OK)
 		turbo = (top.edx >> 9 & 1) != 0;
 	out->hwp = (power.eax >> 7 & 1) != 0 && read_msr(a, 0, IA32_PM_ENABLE, &value) && (value & 1) != 0;
-	for (unsigned i = 0; i < p->pin_count && out->count < PINS_MAX; i++) {
-		struct pinned *r = &out->list[out->count++];
+	for (unsigned i = 0; i < p->freq_lock_count && out->count < FREQ_LOCKS_MAX; i++) {
+		struct freq_lock_state *r = &out->list[out->count++];
 
-		r->pin = &p->pins[i];
-		if (str_equal(r->pin->name, "turbo") && !turbo)
+		r->lock = &p->freq_locks[i];
+		if (str_equal(r->lock->name, "turbo") && !turbo)
 			r->absent = "the processor has no turbo mode";
-		else if (str_equal(r->pin->name, "core_ratio") && out->hwp)
+		else if (str_equal(r->lock->name, "core_ratio") && out->hwp)
 			r->absent = "firmware has switched HWP on, which chooses the ratio itself";
 		for (unsigned core = 0; core < a->cores && !r->absent; core++)
-			pin_one(a, core, r);
+			lock_one(a, core, r);
 	}
 }

@@ -44,19 +44,19 @@ static char *changed(const char *machine, const char *list)
 	return out;
 }
 
-static const struct pinned *pinned(const struct pins *p, const char *name, uint32_t address)
+static const struct freq_lock_state *lock_of(const struct freq_locks *p, const char *name, uint32_t address)
 {
 	for (unsigned i = 0; i < p->count; i++)
-		if (!strcmp(p->list[i].pin->name, name) && p->list[i].pin->msr == address)
+		if (!strcmp(p->list[i].lock->name, name) && p->list[i].lock->msr == address)
 			return &p->list[i];
 	fail_msg("no %s in 0x%x", name, address);
 	return NULL;
 }
 
-static void test_pin_writes_reads_back_and_puts_back(void **state)
+static void test_freq_lock_writes_reads_back_and_puts_back(void **state)
 {
 	(void)state;
-	static struct pins p;
+	static struct freq_locks p;
 	static uint64_t before[3][512];
 	static const uint32_t registers[] = { MISC_ENABLE, PERF_CTL, UNCORE_LIMIT };
 	char *text = changed("haswell-ep", "fault.uncore_float_ratio=12,fault.uncore_float_range=1");
@@ -74,12 +74,12 @@ static void test_pin_writes_reads_back_and_puts_back(void **state)
 		assert_int_equal(msr(core, PERF_CTL), 1ull << 32 | 23 << 8);
 		assert_int_equal(msr(core, UNCORE_LIMIT), 23 << 8 | 23);
 	}
-	assert_int_equal(pinned(&p, "turbo", MISC_ENABLE)->set, cores);
-	assert_int_equal(pinned(&p, "turbo", PERF_CTL)->set, cores);
-	assert_int_equal(pinned(&p, "core_ratio", PERF_CTL)->already, cores);
-	assert_int_equal(pinned(&p, "core_ratio", PERF_CTL)->wanted, 23);
-	assert_int_equal(pinned(&p, "uncore_ratio", UNCORE_LIMIT)->found, 12);
-	assert_int_equal(pinned(&p, "uncore_ratio", UNCORE_LIMIT)->set, cores);
+	assert_int_equal(lock_of(&p, "turbo", MISC_ENABLE)->set, cores);
+	assert_int_equal(lock_of(&p, "turbo", PERF_CTL)->set, cores);
+	assert_int_equal(lock_of(&p, "core_ratio", PERF_CTL)->already, cores);
+	assert_int_equal(lock_of(&p, "core_ratio", PERF_CTL)->wanted, 23);
+	assert_int_equal(lock_of(&p, "uncore_ratio", UNCORE_LIMIT)->found, 12);
+	assert_int_equal(lock_of(&p, "uncore_ratio", UNCORE_LIMIT)->set, cores);
 	assert_int_equal(r.guard.refused, 0);
 	assert_int_equal(msr_guard_restore(&r.guard), ST_OK);
 	for (unsigned i = 0; i < COUNT_OF(registers); i++)
@@ -90,18 +90,18 @@ static void test_pin_writes_reads_back_and_puts_back(void **state)
 }
 
 /* A ratio that firmware left low is raised, and comes back. */
-static void test_pin_asks_for_the_base_ratio(void **state)
+static void test_freq_lock_asks_for_the_base_ratio(void **state)
 {
 	(void)state;
-	static struct pins p;
+	static struct freq_locks p;
 	loop_open(&r, loop_built_in("skylake-sp"));
 	const struct access *a = sim_access(r.sim);
 	for (unsigned core = 0; core < a->cores; core++)
 		assert_int_equal(a->ops->wrmsr(a->self, core, PERF_CTL, 12 << 8), ST_OK);
 	freq_lock_clocks(&r.guard.access, &r.cpu, &p);
 	assert_int_equal(msr(3, PERF_CTL) >> 8 & 0xFF, 25);
-	assert_int_equal(pinned(&p, "core_ratio", PERF_CTL)->found, 12);
-	assert_int_equal(pinned(&p, "core_ratio", PERF_CTL)->set, a->cores);
+	assert_int_equal(lock_of(&p, "core_ratio", PERF_CTL)->found, 12);
+	assert_int_equal(lock_of(&p, "core_ratio", PERF_CTL)->set, a->cores);
 	assert_int_equal(msr_guard_restore(&r.guard), ST_OK);
 	assert_int_equal(msr(3, PERF_CTL), 12 << 8);
 	loop_close(&r);
@@ -125,13 +125,13 @@ static void all_rows(const char *machine, const char *changes, const char *which
 	free(text);
 }
 
-static void test_pin_turbo_off_keeps_the_clock(void **state)
+static void test_freq_lock_turbo_off_keeps_the_clock(void **state)
 {
 	(void)state;
 	static const char turbo[] = "fault.ratio_period_us=30,fault.ratio_other=16,fault.ratio_turbo=1";
 	static const char locked[] = "fault.ratio_period_us=30,fault.ratio_other=16,fault.ratio_turbo=1,fault.turbo_locked=1";
 	all_rows("nehalem-ep", turbo, ROWS, ROW_OK);
-	assert_int_equal(pinned(&r.sum.pins, "turbo", MISC_ENABLE)->set, 8);
+	assert_int_equal(lock_of(&r.sum.locks, "turbo", MISC_ENABLE)->set, 8);
 	assert_non_null(strstr(memory_host_file(&r.host, "results.json"),
 		"\"hwp\": false, \"pinned\": [{\"name\": \"turbo\", \"msr\": \"0x1a0\", \"bits\": [38, 38], \"found\": 0, \"wanted\": 1, "
 		"\"already\": 0, \"set\": 8, \"refused\": 0}"));
@@ -140,14 +140,14 @@ static void test_pin_turbo_off_keeps_the_clock(void **state)
 	loop_close(&r);
 	/* Firmware that has locked it: the clock moves, no row is ok, and the results say that nothing could be done. */
 	all_rows("nehalem-ep", locked, ROWS, ROW_NOISY);
-	assert_int_equal(pinned(&r.sum.pins, "turbo", MISC_ENABLE)->refused, 8);
-	assert_int_equal(pinned(&r.sum.pins, "turbo", PERF_CTL)->refused, 8);
+	assert_int_equal(lock_of(&r.sum.locks, "turbo", MISC_ENABLE)->refused, 8);
+	assert_int_equal(lock_of(&r.sum.locks, "turbo", PERF_CTL)->refused, 8);
 	assert_true(r.sum.disturbances.clock > 0);
 	assert_int_equal(msr_guard_restore(&r.guard), ST_OK);
 	loop_close(&r);
 }
 
-static void test_pin_uncore_limits_keep_the_uncore_clock(void **state)
+static void test_freq_lock_uncore_limits_keep_the_uncore_clock(void **state)
 {
 	(void)state;
 	static const char range[] = "fault.uncore_float_ratio=12,fault.uncore_float_range=1";
@@ -158,23 +158,23 @@ static void test_pin_uncore_limits_keep_the_uncore_clock(void **state)
 	assert_int_equal(msr(0, UNCORE_LIMIT), 12 << 8 | 23);
 	loop_close(&r);
 	/* The uncore's own clock counter sees it wander; where there is none, nobody knows. */
-	static const struct { const char *what, *reason; } unpinned[] = { { missing, "the uncore clock moved" }, { unwatched, "could not be pinned" } };
-	for (unsigned i = 0; i < COUNT_OF(unpinned); i++) {
-		char *text = changed("haswell-ep", unpinned[i].what);
+	static const struct { const char *what, *reason; } unlocked[] = { { missing, "the uncore clock moved" }, { unwatched, "could not be pinned" } };
+	for (unsigned i = 0; i < COUNT_OF(unlocked); i++) {
+		char *text = changed("haswell-ep", unlocked[i].what);
 		loop_open(&r, text);
 		loop_suite(&r, "load.l3.latency");
-		assert_int_equal(pinned(&r.sum.pins, "uncore_ratio", UNCORE_LIMIT)->refused, sim_access(r.sim)->cores);
+		assert_int_equal(lock_of(&r.sum.locks, "uncore_ratio", UNCORE_LIMIT)->refused, sim_access(r.sim)->cores);
 		assert_int_equal(r.host.results[0].status, ROW_UNPROVEN);
-		assert_non_null(strstr(r.host.results[0].reason, unpinned[i].reason));
+		assert_non_null(strstr(r.host.results[0].reason, unlocked[i].reason));
 		loop_close(&r);
 		free(text);
 	}
 }
 
-static void test_pin_leaves_a_processor_without_turbo_alone(void **state)
+static void test_freq_lock_leaves_a_processor_without_turbo_alone(void **state)
 {
 	(void)state;
-	static struct pins p;
+	static struct freq_locks p;
 	char *text = changed("nehalem-ep", "control.turbo_ratio=0");
 	loop_open(&r, text);
 	freq_lock_clocks(&r.guard.access, &r.cpu, &p);
@@ -217,10 +217,10 @@ static enum status hwp_wrmsr(void *self, unsigned core, uint32_t address, uint64
 	return under->ops->wrmsr(self, core, address, value);
 }
 
-static void test_pin_never_touches_hwp(void **state)
+static void test_freq_lock_never_touches_hwp(void **state)
 {
 	(void)state;
-	static struct pins p;
+	static struct freq_locks p;
 	for (pm_enable = 0; pm_enable < 2; pm_enable++) {
 		loop_open(&r, loop_built_in("skylake-sp"));
 		under = sim_access(r.sim);
@@ -231,8 +231,8 @@ static void test_pin_never_touches_hwp(void **state)
 		msr_guard_init(&r.guard, &between, r.cpu.processor, r.saved, MSR_GUARD_SAVED_MAX);
 		freq_lock_clocks(&r.guard.access, &r.cpu, &p);
 		assert_int_equal(p.hwp, pm_enable);
-		assert_int_equal(pinned(&p, "core_ratio", PERF_CTL)->absent != NULL, pm_enable);
-		assert_int_equal(pinned(&p, "turbo", MISC_ENABLE)->set, under->cores);
+		assert_int_equal(lock_of(&p, "core_ratio", PERF_CTL)->absent != NULL, pm_enable);
+		assert_int_equal(lock_of(&p, "turbo", MISC_ENABLE)->set, under->cores);
 		/* and no descriptor lets them be written */
 		for (uint32_t address = 0x770; address <= 0x777; address++)
 			assert_int_equal(r.guard.access.ops->wrmsr(r.guard.access.self, 0, address, 1), ST_REFUSED);
@@ -245,12 +245,12 @@ static void test_pin_never_touches_hwp(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pin_writes_reads_back_and_puts_back),
-		cmocka_unit_test(test_pin_asks_for_the_base_ratio),
-		cmocka_unit_test(test_pin_turbo_off_keeps_the_clock),
-		cmocka_unit_test(test_pin_uncore_limits_keep_the_uncore_clock),
-		cmocka_unit_test(test_pin_leaves_a_processor_without_turbo_alone),
-		cmocka_unit_test(test_pin_never_touches_hwp),
+		cmocka_unit_test(test_freq_lock_writes_reads_back_and_puts_back),
+		cmocka_unit_test(test_freq_lock_asks_for_the_base_ratio),
+		cmocka_unit_test(test_freq_lock_turbo_off_keeps_the_clock),
+		cmocka_unit_test(test_freq_lock_uncore_limits_keep_the_uncore_clock),
+		cmocka_unit_test(test_freq_lock_leaves_a_processor_without_turbo_alone),
+		cmocka_unit_test(test_freq_lock_never_touches_hwp),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

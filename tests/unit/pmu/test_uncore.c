@@ -106,12 +106,12 @@ static void test_uncore_programs_the_golden_sequence_and_all_is_restored(void **
 		"wrmsr 4 0x3c5 0x0", "wrmsr 4 0x3c6 0x0", "wrmsr 4 0x3c7 0x0", "wrmsr 4 0x395 0x0",
 	};
 	static const char *const names[4] = { "UNC_GQ_TRACKER_OCCUP.RT", "UNC_GQ_ALLOC.RT", "UNC_GQ_SNOOP.GOTO_I_HIT_M", "UNC_CLK_UNHALTED.REF" };
-	static const uint32_t kept[] = { 0x301, 0x391, 0x395, 0x396, 0x3C0, 0x3C1, 0x3C2, 0x3C3, 0x3C4, 0x3C5, 0x3C6, 0x3C7 };
+	static const uint32_t saved[] = { 0x301, 0x391, 0x395, 0x396, 0x3C0, 0x3C1, 0x3C2, 0x3C3, 0x3C4, 0x3C5, 0x3C6, 0x3C7 };
 	static struct uncore_rig r;
 	struct machine m = core_bench_machine("nehalem-ep");
 	struct uncore_plan plan;
 	const char *problem;
-	uint64_t before[COUNT_OF(kept)], values[UNCORE_EVENTS_MAX];
+	uint64_t before[COUNT_OF(saved)], values[UNCORE_EVENTS_MAX];
 	m.fault_firmware_counting = 1; /* a counter is on already, and has overflowed */
 	rig_open(&r, &m);
 	assert_int_equal(sim_access(r.sim)->ops->wrmsr(sim_access(r.sim)->self, 4, 0x3B0, 0xFFFFFFFFFFFFull), ST_OK);
@@ -121,8 +121,8 @@ static void test_uncore_programs_the_golden_sequence_and_all_is_restored(void **
 	b->kernel = WINDOW_CODE + kernel_table->offset; /* anything: its own code comes from memory */
 	(void)!r.a->ops->run(r.a->self, &j, 1, 1000000);
 	assert_int_equal(msr(&r, 4, 0x392) & 1, 1);
-	for (unsigned i = 0; i < COUNT_OF(kept); i++)
-		before[i] = msr(&r, 4, kept[i]);
+	for (unsigned i = 0; i < COUNT_OF(saved); i++)
+		before[i] = msr(&r, 4, saved[i]);
 	assert_int_equal(uncore_plan(&r.u, names, 4, &plan, &problem), ST_OK);
 	r.trace.count = 0;
 	assert_int_equal(uncore_start(r.a, &r.u, &plan, 0, 1, LOCK_VA), ST_OK);
@@ -147,9 +147,9 @@ static void test_uncore_programs_the_golden_sequence_and_all_is_restored(void **
 	}
 	assert_int_equal(at, COUNT_OF(golden));
 	assert_int_equal(msr_guard_restore(&r.guard), ST_OK);
-	for (unsigned i = 0; i < COUNT_OF(kept); i++)
-		if (msr(&r, 4, kept[i]) != before[i])
-			fail_msg("%x is not as before", kept[i]);
+	for (unsigned i = 0; i < COUNT_OF(saved); i++)
+		if (msr(&r, 4, saved[i]) != before[i])
+			fail_msg("%x is not as before", saved[i]);
 	uncore_rig_close(&r);
 }
 
