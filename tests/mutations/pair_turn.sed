@@ -1,2 +1,2 @@
-# pmu/sim/core/core_pair.c: two threads take turns by the wrong parity
+# pmu/sim/core/pipe_pair.c: two threads take turns by the wrong parity
 s|((t \& 1) == c->own|((t \& 1) != c->own|

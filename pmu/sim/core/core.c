@@ -50,7 +50,7 @@
  * ports and divider are shared; a cycle's allocation belongs to one thread, to the one whose number has the cycle's parity,
  * or to the other if that one has no group to allocate in it. Rule 4 counts the groups of both; otherwise "before" and
  * "older" refer to the same thread, except that at a port a part that was allocated first has priority over those of both
- * threads. Each thread has its own fetch and decoders (core_pair.c).
+ * threads. Each thread has its own fetch and decoders (pipe_pair.c).
  *
  * Stall attribution: a cycle without retirement is attributed to what the oldest uop waits for in it: what delays its
  * allocation, then its dispatch, then its execution by kind.
@@ -66,7 +66,7 @@
  *
  * Not modelled: other cores waiting for a bus lock, replays, ports bound at allocation, write-back port conflicts, cycles
  * further than CORE_RING beyond the oldest open one (ports count as free there). */
-#include "pmu/sim/core/core_pipe.h"
+#include "pmu/sim/core/pipe.h"
 
 static inline bool crosses_line(uint64_t va, unsigned bytes) { return va % 64 + bytes > 64; }
 
@@ -302,7 +302,7 @@ static PIPE_INLINE enum status account_end(struct core_thread *c, const struct i
 		c->hooks->retired(c->hooks->self, c->thread, &r);
 	}
 	if (c->alloc - c->closed > CLOSE_EVERY && !c->tape)
-		pipe_close_some(c);
+		core_close_some(c);
 	return ST_OK;
 }
 

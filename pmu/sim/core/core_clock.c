@@ -1,7 +1,7 @@
 /* pmu/sim/core/core_clock.c: start and end of a thread, its clock, and the closing of cycles.
  *
  * Not modelled: sleep states and the cost of waking from them, clocks that differ between the threads of a core. */
-#include "pmu/sim/core/core_pipe.h"
+#include "pmu/sim/core/pipe.h"
 
 static size_t align64(size_t n) { return (n + 63) & ~(size_t)63; }
 
@@ -134,7 +134,7 @@ static OWN_PAGE void clear_rings(struct core_shared *s, uint64_t below)
 	s->cleared = to;
 }
 
-static void pipe_close_below(struct core_thread *c, uint64_t cycle)
+static void core_close_below(struct core_thread *c, uint64_t cycle)
 {
 	if (cycle > c->closed) {
 		signal_level(c->signals, SIG_CYCLES, c->closed, cycle, 1);
@@ -148,12 +148,12 @@ static void pipe_close_below(struct core_thread *c, uint64_t cycle)
 	clear_rings(c->shared, below);
 }
 
-void pipe_close_some(struct core_thread *c)
+void core_close_some(struct core_thread *c)
 {
 	uint64_t cycle = c->alloc < c->retire ? c->alloc : c->retire;
 	if (!c->front.streaming && c->front.window_cycle < cycle)
 		cycle = c->front.window_cycle;
-	pipe_close_below(c, cycle);
+	core_close_below(c, cycle);
 }
 
 static void meet(struct core_thread *c, uint64_t cycle)
@@ -181,7 +181,7 @@ uint64_t core_serialise(struct core_thread *c)
 	cycle = max_cycle(cycle, c->barrier) + 1;
 	meet(c, cycle);
 	front_redirect(c, cycle);
-	pipe_close_below(c, cycle);
+	core_close_below(c, cycle);
 	return cycle;
 }
 

@@ -15,7 +15,7 @@
  * a core, subscriptions to the signals of pipe_seldom, machines with a uop cache. Recalling changes no count and no time
  * (test_memo). */
 #include "pmu/sim/core/core_memo.h"
-#include "pmu/sim/core/core_pipe.h"
+#include "pmu/sim/core/pipe.h"
 
 #define FAILURE (-4096)       /* instructions: recording has cost that much more than it saved */
 #define GAIN_MOST 65536
@@ -43,7 +43,7 @@ static uint64_t hash_of(const uint16_t *words, uint32_t n)
 
 uint32_t memo_node_of(struct core_thread *c, struct memo *m, uint64_t ip, uint64_t *base)
 {
-	const uint32_t n = snapshot_take(c, m, ip, base);
+	const uint32_t n = core_snapshot_take(c, m, ip, base);
 	m->gain -= STATE_COSTS;
 	if (!n)
 		return 0;
@@ -120,16 +120,16 @@ static enum play_end play(struct core_thread *c, struct memo *m, struct memo_run
 	uint32_t ran, answers, others = 0;
 	const struct memo_op *op, *last = NULL;
 	enum status s;
-	snapshot_clear(c, &m->word[node->words_at], base);
+	core_snapshot_clear(c, &m->word[node->words_at], base);
 	for (;;) {
 		if (base + 2 * MEMO_REACH > until) {
 			end = PLAY_LEAVE;
 			break;
 		}
 		if (base - c->closed > CLOSE_EVERY) {
-			snapshot_restore(c, &m->word[node->words_at], base);
-			pipe_close_some(c);
-			snapshot_clear(c, &m->word[node->words_at], base);
+			core_snapshot_restore(c, &m->word[node->words_at], base);
+			core_close_some(c);
+			core_snapshot_clear(c, &m->word[node->words_at], base);
 		}
 		c->alloc = base;
 		ran = answers = 0;
@@ -267,7 +267,7 @@ midway:
 	done->ran = ran;
 	done->answers = answers;
 leave:
-	snapshot_restore(c, &m->word[node->words_at], base);
+	core_snapshot_restore(c, &m->word[node->words_at], base);
 	*at = base;
 	r->instructions += instructions;
 	m->recalled += instructions;
@@ -305,7 +305,7 @@ OWN_PAGE enum status core_memo(struct core_thread *c, struct memo *m, struct mem
 		if (core_clock(c) + 4 * MEMO_REACH > r->until)
 			break;
 		if (c->alloc - c->closed > CLOSE_EVERY)
-			pipe_close_some(c);
+			core_close_some(c);
 		if (!node && !(node = memo_node_of(c, m, r->regs->rip, &base)))
 			break;
 		struct memo_midway *midway = NULL;

@@ -114,11 +114,11 @@ MUST_CHECK enum status memo_note(struct core_thread *c, struct memo *m, struct m
 /* --- core_snapshot.c --- */
 /* A canonical key of a pipeline's state before instruction `ip`, in words at m->state; returns their number, and in *base
  * the cycle from which cycles in it count. 0: it cannot be kept. */
-uint32_t snapshot_take(struct core_thread *c, struct memo *m, uint64_t ip, uint64_t *base);
+uint32_t core_snapshot_take(struct core_thread *c, struct memo *m, uint64_t ip, uint64_t *base);
 /* Sets the pipeline's state to that one, at that cycle. */
-void snapshot_restore(struct core_thread *c, const uint16_t *words, uint64_t base);
+void core_snapshot_restore(struct core_thread *c, const uint16_t *words, uint64_t base);
 /* Removes from the rings what a state that was just taken or restored holds. */
-void snapshot_clear(struct core_thread *c, const uint16_t *words, uint64_t base);
+void core_snapshot_clear(struct core_thread *c, const uint16_t *words, uint64_t base);
 
 /* Origin of a load: enum mem_source, dtlb_level, violation. */
 static inline uint32_t memo_load_from(const struct load_result *r)

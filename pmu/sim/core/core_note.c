@@ -3,7 +3,7 @@
  *
  * Not recorded: pieces in which an operand needs a floating-point assist, or which store to code. */
 #include "pmu/sim/core/core_memo.h"
-#include "pmu/sim/core/core_pipe.h"
+#include "pmu/sim/core/pipe.h"
 
 #define NOTE_COSTS 3 /* cost of recording an instruction, in instructions */
 

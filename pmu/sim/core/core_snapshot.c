@@ -8,7 +8,7 @@
  * Not modelled, so never recalled: states of machines with a uop cache, busy dividers, times MEMO_REACH cycles or more
  * away. */
 #include "pmu/sim/core/core_memo.h"
-#include "pmu/sim/core/core_pipe.h"
+#include "pmu/sim/core/pipe.h"
 
 #define LOOP_TURNS_KNOWN 2u /* iterations that the loop buffer distinguishes: core_front.c */
 
@@ -177,7 +177,7 @@ static void put_rings(struct out *o, struct core_thread *c, uint64_t base)
 		*count = (uint16_t)n;
 }
 
-uint32_t snapshot_take(struct core_thread *c, struct memo *m, uint64_t ip, uint64_t *at)
+uint32_t core_snapshot_take(struct core_thread *c, struct memo *m, uint64_t ip, uint64_t *at)
 {
 	struct out o = { m->state, m->state + MEMO_STATE, true };
 	const bool waits = c->barrier > c->alloc && !c->fused_before && !holds_renamer(c, ip);
@@ -297,12 +297,12 @@ static void turn_rings(struct core_thread *c, const uint16_t *at, uint64_t base,
 	}
 }
 
-void snapshot_restore(struct core_thread *c, const uint16_t *words, uint64_t base)
+void core_snapshot_restore(struct core_thread *c, const uint16_t *words, uint64_t base)
 {
 	turn_rings(c, restore(c, words, base), base, true);
 }
 
-void snapshot_clear(struct core_thread *c, const uint16_t *words, uint64_t base)
+void core_snapshot_clear(struct core_thread *c, const uint16_t *words, uint64_t base)
 {
 	turn_rings(c, restore(c, words, base), base, false);
 	c->rs_in_use = 0;

@@ -1,4 +1,4 @@
-/* pmu/sim/core/core_front.c, core_allocate.c: decoders, the loop buffer, the uop cache and what holds allocation up. */
+/* pmu/sim/core/core_front.c, pipe_allocate.c: decoders, the loop buffer, the uop cache and what holds allocation up. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>

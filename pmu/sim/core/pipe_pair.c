@@ -1,4 +1,4 @@
-/* pmu/sim/core/core_pair.c: two threads on a core. The rules stand in core.c.
+/* pmu/sim/core/pipe_pair.c: two threads on a core. The rules stand in core.c.
  *
  * A cycle's allocation belongs to one thread, and entries of the station and ports go to the part that is allocated first.
  * So slots of both threads are accounted in the order of their allocation, an instruction of several slots in several steps
@@ -9,7 +9,7 @@
  *
  * Not modelled: shared fetch and decoders (each thread has its own); what the other thread does between the groups of a
  * wrong path, which are accounted at once (it is assumed to use its own cycles from its next group on). */
-#include "pmu/sim/core/core_pipe.h"
+#include "pmu/sim/core/pipe.h"
 
 static struct core_thread *other_of(const struct core_thread *c) { return c->shared->threads[!c->own]; }
 

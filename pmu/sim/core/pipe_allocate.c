@@ -1,8 +1,8 @@
-/* pmu/sim/core/core_allocate.c: allocation slots, reservation station, register read ports. The rules stand in core.c.
+/* pmu/sim/core/pipe_allocate.c: allocation slots, reservation station, register read ports. The rules stand in core.c.
  *
  * Not modelled: running out of physical registers, checkpoints of the renamer, entries of the station reserved for a thread
  * or bound to a port. */
-#include "pmu/sim/core/core_pipe.h"
+#include "pmu/sim/core/pipe.h"
 
 /* The departures of the eight cycles around `cycle`, one byte each. */
 static uint64_t *leave_word(const struct core_thread *c, uint64_t cycle)

@@ -1,6 +1,6 @@
-/* pmu/sim/core/core_pipe.h: the steps of the pipeline, for core*.c only. core.c states what they do. */
-#ifndef SIM_CORE_PIPE_H
-#define SIM_CORE_PIPE_H
+/* pmu/sim/core/pipe.h: the steps of the pipeline, for this folder only. core.c states what they do. */
+#ifndef SIM_PIPE_H
+#define SIM_PIPE_H
 
 #include "pmu/sim/core/core_memo.h"
 
@@ -15,7 +15,7 @@ struct flight {
 	bool divide, fence;
 };
 
-/* --- core_allocate.c --- */
+/* --- pipe_allocate.c --- */
 /* Allocates one slot; returns the cycle. `entries`: reservation station entries that it takes. */
 uint64_t pipe_allocate_waiting(struct core_thread *c, const struct core_plan *p, unsigned parts, unsigned entries,
                                uint64_t delivered, enum wait_reason why);
@@ -37,7 +37,7 @@ uint64_t pipe_rs_next_from(struct core_thread *c, uint64_t first);
 /* No allocation before `until`; sig: the stall signal to emit, 0: none. */
 void pipe_hold(struct core_thread *c, uint64_t until, enum wait_reason why, unsigned sig);
 
-/* --- core_pair.c --- */
+/* --- pipe_pair.c --- */
 /* As pipe_allocate, while the other thread of the core runs. */
 uint64_t pipe_allocate_paired(struct core_thread *c, const struct core_plan *p, unsigned parts, unsigned entries,
                               uint64_t delivered, enum wait_reason why);
@@ -46,7 +46,7 @@ MUST_CHECK enum status pipe_deliver_paired(struct core_thread *c, const struct c
 /* The other thread's run ends in that cycle. */
 void pipe_part(struct core_thread *c, uint64_t cycle);
 
-/* --- core_special.c --- */
+/* --- pipe_special.c --- */
 /* Whether it reads a flag after another group of flags was written (a partial-flag stall). */
 static inline bool pipe_reads_old_carry(const struct core_thread *c, const struct core_plan *p)
 {
@@ -71,30 +71,30 @@ void pipe_say_locked(struct core_thread *c, const struct effects *e, enum mem_so
 /* Rotates the x87 stack: slot i becomes what slot i + pop was. */
 void pipe_turn_x87(struct core_thread *c, int pop);
 
-/* --- core_dispatch.c --- */
+/* --- pipe_dispatch.c --- */
 /* As pipe_dispatch for `ready` at or beyond the ring's `end`, where ports are free. */
 uint64_t pipe_dispatch_beyond(struct core_thread *c, unsigned ports, uint64_t ready, uint64_t end);
 void pipe_say_executed_heard(struct core_thread *c, unsigned port, uint64_t t);
 /* As pipe_dispatch, for parts that hold their port or the divider for n cycles. */
 uint64_t pipe_dispatch_long(struct core_thread *c, const struct core_plan *p, unsigned n, uint64_t ready, uint64_t end);
 
-/* --- core_retire.c --- */
+/* --- pipe_retire.c --- */
 /* Attributes the cycles from .. end - 1, in which nothing retired, to what this group waited for. */
 void pipe_attribute(struct core_thread *c, unsigned parts, uint64_t allocated, const struct flight *f, uint64_t from, uint64_t end);
 void pipe_say_load(struct core_thread *c, const struct load_result *l, uint64_t r);
 void pipe_clear_machine(struct core_thread *c, enum signal sig, uint64_t retired, uint64_t cycles);
 
-/* --- core_branch.c --- */
+/* --- pipe_branch.c --- */
 /* After a retired branch: prediction, wrong path, re-steer. */
 MUST_CHECK enum status pipe_branch(struct core_thread *c, const struct core_plan *p, const struct effects *e, uint64_t ip, uint64_t resolved, uint64_t retired, bool *miss);
 
-/* --- core_wrong.c --- */
+/* --- pipe_wrong.c --- */
 /* Allocates the code from ip on, behind a mispredicted branch, until the branch resolves. */
 MUST_CHECK enum status pipe_wrong_path(struct core_thread *c, uint64_t ip, uint64_t resolved);
 
 /* --- core_clock.c --- */
 /* Closes the cycles in which nothing can happen any more. */
-void pipe_close_some(struct core_thread *c);
+void core_close_some(struct core_thread *c);
 
 /* Whether the thread is alone on its core and nobody subscribes to a signal of pipe_seldom: the steps of the pipeline are
  * then compiled without these conditions (`quick`). */

@@ -1,8 +1,8 @@
-/* pmu/sim/core/core_wrong.c: the wrong path: code behind a mispredicted branch until it resolves. The rules stand in
+/* pmu/sim/core/pipe_wrong.c: the wrong path: code behind a mispredicted branch until it resolves. The rules stand in
  * core.c.
  *
  * Not modelled: cache and TLB accesses and faults of a wrong path; branches on it that resolve before the first one does. */
-#include "pmu/sim/core/core_pipe.h"
+#include "pmu/sim/core/pipe.h"
 
 /* One group of the wrong path; false: it comes too late, and so does all that follows. */
 static PIPE_INLINE bool wrong_group(struct core_thread *c, const struct core_plan *p, const unsigned parts, const bool ported, uint64_t delivered,

@@ -1,6 +1,6 @@
-/* pmu/sim/core/core_special.c: rare instructions: partial registers and flags, upper halves of vector registers, fences,
+/* pmu/sim/core/pipe_special.c: rare instructions: partial registers and flags, upper halves of vector registers, fences,
  * locks, divides, assists. The rules stand in core.c. */
-#include "pmu/sim/core/core_pipe.h"
+#include "pmu/sim/core/pipe.h"
 
 void pipe_partial_stalls(struct core_thread *c, const struct core_plan *p)
 {

@@ -1,8 +1,8 @@
-/* pmu/sim/core/core_dispatch.c: ports and the divider. The rules stand in core.c.
+/* pmu/sim/core/pipe_dispatch.c: ports and the divider. The rules stand in core.c.
  *
  * Not modelled: ports bound at allocation, replays of uops whose data did not arrive, write-back conflicts, separate
  * dividers for integers and floating point. */
-#include "pmu/sim/core/core_pipe.h"
+#include "pmu/sim/core/pipe.h"
 
 static bool divider_free(const struct core_shared *s, uint64_t from, unsigned n, uint64_t *busy_until)
 {

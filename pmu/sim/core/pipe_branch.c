@@ -1,8 +1,8 @@
-/* pmu/sim/core/core_branch.c: branches. The rules stand in core.c.
+/* pmu/sim/core/pipe_branch.c: branches. The rules stand in core.c.
  *
  * Not modelled: allocation that waits until a mispredicted branch has retired (on Core 2 longer than mispredict_cycles,
  * behind a load from memory; RESOURCE_STALL_BRANCH ends with them). */
-#include "pmu/sim/core/core_pipe.h"
+#include "pmu/sim/core/pipe.h"
 
 static void say_branch(struct core_thread *c, const struct core_plan *p, bool taken, bool miss, uint64_t executed, uint64_t r)
 {

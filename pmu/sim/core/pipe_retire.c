@@ -1,8 +1,8 @@
-/* pmu/sim/core/core_retire.c: retirement, machine clears, stall attribution. The rules stand in core.c.
+/* pmu/sim/core/pipe_retire.c: retirement, machine clears, stall attribution. The rules stand in core.c.
  *
  * Not modelled: interrupts; machine clears because another core took a line that a load had read early; several causes of a
  * stall at once (the oldest uop's is attributed). */
-#include "pmu/sim/core/core_pipe.h"
+#include "pmu/sim/core/pipe.h"
 
 static void put_down(struct core_thread *c, enum signal sig, uint64_t *from, uint64_t to, uint64_t end)
 {
