@@ -1,2 +1,2 @@
-# pmu/sim/memory/memory_l2.h: the L2 answers a cycle late
+# pmu/sim/memory/l2.h: the L2 answers a cycle late
 s|f->ready = t + s->m->l2_cycles;|f->ready = t + s->m->l2_cycles + 1;|

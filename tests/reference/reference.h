@@ -1,4 +1,4 @@
-/* tests/reference/reference.h: a core that goes cycle by cycle, for comparison with pmu/sim/core*.c.
+/* tests/reference/reference.h: a core that goes cycle by cycle, for comparison with pmu/sim/core/.
  *
  * It takes the instructions of one run of each thread in the order in which they were carried out and says how
  * much of each thing happened in each cycle. It knows a machine's fields and the rules at the head of

@@ -1,4 +1,4 @@
-/* tests/reference/rig.h: pieces of code on pmu/sim/core*.c and on the reference, one or two threads of a core.
+/* tests/reference/rig.h: pieces of code on pmu/sim/core/ and on the reference, one or two threads of a core.
  *
  * What the core tells the taps is to be handed to rig_hear as well (hear.h), so that the cycles need not be asked for by one tap
  * each. */

@@ -1,4 +1,4 @@
-/* pmu/sim/core/core_memo.h: recalled pipeline states, for core*.c and sim_run.c only. core_memo.c explains them. */
+/* pmu/sim/core/core_memo.h: recalled pipeline states, for core*.c, pipe*.c and sim_run.c only. core_memo.c explains them. */
 #ifndef SIM_CORE_MEMO_H
 #define SIM_CORE_MEMO_H
 

@@ -1,4 +1,4 @@
-/* pmu/sim/core/core_state.h: the pipeline's state, for core*.c only. */
+/* pmu/sim/core/core_state.h: the pipeline's state, for core*.c and pipe*.c only. */
 #ifndef SIM_CORE_STATE_H
 #define SIM_CORE_STATE_H
 

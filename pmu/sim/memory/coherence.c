@@ -25,7 +25,7 @@
  * the directory, conflicts and retries, snoop filters at the home. */
 #include "pmu/sim/memory/coherence.h"
 
-void tell_core_snoop(struct memory *s, unsigned socket, uint32_t line, enum line_state had, uint64_t t)
+void coherence_tell_core_snoop(struct memory *s, unsigned socket, uint32_t line, enum line_state had, uint64_t t)
 {
 	static const enum uncore_signal sig[] = { UNC_CORE_SNOOP_MISS, UNC_CORE_SNOOP_CLEAN, UNC_CORE_SNOOP_CLEAN,
 	                                          UNC_CORE_SNOOP_CLEAN, UNC_CORE_SNOOP_MODIFIED };
@@ -43,14 +43,14 @@ uint32_t socket_put(struct memory *s, unsigned socket, uint32_t first, uint32_t 
 	return first | put(s, socket, k, cache_block_at(&k->l3, first), line, ready, state, 0, t, NULL, 0);
 }
 
-bool leave_clusters(struct memory *s, unsigned socket, uint64_t mask, uint32_t line, uint64_t t)
+bool coherence_leave_clusters(struct memory *s, unsigned socket, uint64_t mask, uint32_t line, uint64_t t)
 {
 	return socket_lower(s, socket, mask, line, LINE_I, t, 0) == LINE_M;
 }
 
 /* ---- the line is in the socket -------------------------------------------------------------- */
 
-struct fill hit_read_elsewhere(struct memory *s, struct cluster *c, struct place p, uint32_t line, uint64_t t)
+struct fill coherence_hit_read_elsewhere(struct memory *s, struct cluster *c, struct place p, uint32_t line, uint64_t t)
 {
 	struct fill f;
 	struct socket *k = c->here;
@@ -61,7 +61,7 @@ struct fill hit_read_elsewhere(struct memory *s, struct cluster *c, struct place
 	if (state >= LINE_E && mask && !(mask & (mask - 1)) && mask != c->bit) {
 		const enum line_state had = socket_lower(s, c->socket, mask, line, LINE_S, t, 0);
 		if (s->sink.hear)
-			tell_core_snoop(s, c->socket, line, had, t);
+			coherence_tell_core_snoop(s, c->socket, line, had, t);
 		f.ready = t + (had == LINE_M ? s->lat.modified : s->lat.clean);
 		if (had == LINE_M) {
 			f.source = SRC_L3_OTHER_MODIFIED;
@@ -124,7 +124,7 @@ static void tell_peer(struct memory *s, unsigned socket, uint32_t line, enum lin
 	uncore_level(s, socket, 0, UNC_PEER_OCCUPANCY, t, 0, s->m->l3_uncore_cycles, 0);
 }
 
-struct snooped snoop_all(struct memory *s, unsigned asker, uint32_t line, bool own, uint64_t t)
+struct snooped coherence_snoop_all(struct memory *s, unsigned asker, uint32_t line, bool own, uint64_t t)
 {
 	struct snooped r = { .sender = s->sockets, .near = s->complexes > 1 };
 	for (unsigned i = 0; i < s->sockets; i++) {
@@ -139,7 +139,7 @@ struct snooped snoop_all(struct memory *s, unsigned asker, uint32_t line, bool o
 				const uint64_t mask = socket_holders(s, k, p);
 				const enum line_state had = socket_lower(s, i, mask, line, own ? LINE_I : LINE_S, t, 0);
 				if (mask && s->sink.hear)
-					tell_core_snoop(s, i, line, had, t);
+					coherence_tell_core_snoop(s, i, line, had, t);
 				was = had == LINE_M ? LINE_M : was;
 			}
 			r.any = true;
@@ -165,7 +165,7 @@ struct snooped snoop_all(struct memory *s, unsigned asker, uint32_t line, bool o
 	return r;
 }
 
-struct fill hit_own(struct memory *s, struct cluster *c, struct place p, uint32_t line, uint64_t t)
+struct fill coherence_hit_own(struct memory *s, struct cluster *c, struct place p, uint32_t line, uint64_t t)
 {
 	struct fill f;
 	struct socket *k = c->here;
@@ -173,11 +173,11 @@ struct fill hit_own(struct memory *s, struct cluster *c, struct place p, uint32_
 	const enum line_state state = socket_state(s, k, p);
 	const enum line_state had = socket_lower(s, c->socket, others, line, LINE_I, t, 0);
 	if (others && s->sink.hear)
-		tell_core_snoop(s, c->socket, line, had, t);
+		coherence_tell_core_snoop(s, c->socket, line, had, t);
 	f.source = had == LINE_M ? SRC_L3_OTHER_MODIFIED : had != LINE_I ? SRC_L3_OTHER_CLEAN : SRC_L3_UNSHARED;
 	f.ready = t + (had == LINE_M ? s->lat.modified : others ? s->lat.clean : s->lat.l3);
 	if (state == LINE_S || state == LINE_F) {
-		const struct snooped r = snoop_sockets(s, c->socket, line, true, t);
+		const struct snooped r = coherence_snoop_sockets(s, c->socket, line, true, t);
 		f.ready = later(f.ready, t + (r.near ? s->lat.near_invalidate : s->lat.invalidate));
 		if (r.any && f.source == SRC_L3_UNSHARED)
 			f.source = r.near ? SRC_NEAR_CLEAN : SRC_REMOTE_CLEAN;
@@ -198,8 +198,8 @@ struct fill hit_own(struct memory *s, struct cluster *c, struct place p, uint32_
 
 /* ---- requests ------------------------------------------------------------------------------- */
 
-void tell_read(struct memory *s, unsigned socket, const struct ask *q, enum line_state state, uint64_t t,
-                      const struct fill *f)
+void coherence_tell_read(struct memory *s, unsigned socket, const struct ask *q, enum line_state state, uint64_t t,
+                                const struct fill *f)
 {
 	const struct machine *m = s->m;
 	const unsigned slice = socket_slice(&s->socket[socket], q->line);
@@ -226,13 +226,13 @@ void tell_read(struct memory *s, unsigned socket, const struct ask *q, enum line
 	uncore_level(s, socket, slice, UNC_READ_MISS_OCCUPANCY, t, n, 0, beyond);
 }
 
-void tell_forward(struct memory *s, unsigned sender, unsigned asker, uint32_t line, bool modified, bool own, uint64_t asked, uint64_t sent)
+void coherence_tell_forward(struct memory *s, unsigned sender, unsigned asker, uint32_t line, bool modified, bool own, uint64_t asked, uint64_t sent)
 {
 	if (s->sink.traffic)
 		uncore_traffic_forward(s, sender, asker, line, modified, own, asked, sent);
 }
 
-void tell_fill(struct memory *s, unsigned socket, uint32_t line, enum mem_source source, uint64_t asked, uint64_t ready)
+void coherence_tell_fill(struct memory *s, unsigned socket, uint32_t line, enum mem_source source, uint64_t asked, uint64_t ready)
 {
 	const unsigned slice = socket_slice(&s->socket[socket], line);
 	const unsigned from = source == SRC_LOCAL_DRAM ? 0 : source == SRC_REMOTE_DRAM ? 1 : source == SRC_NEAR_CLEAN || source == SRC_NEAR_MODIFIED ? 2 : 3;
@@ -240,7 +240,7 @@ void tell_fill(struct memory *s, unsigned socket, uint32_t line, enum mem_source
 	uncore_level(s, socket, slice, (enum uncore_signal)((unsigned)UNC_FILL_LOCAL_DRAM_TIME + from), asked, 0, 0, ready - asked);
 }
 
-void tell_home(struct memory *s, unsigned asker, uint32_t line, bool own, bool shared, uint64_t asked, uint64_t ready)
+void coherence_tell_home(struct memory *s, unsigned asker, uint32_t line, bool own, bool shared, uint64_t asked, uint64_t ready)
 {
 	const unsigned home = home_socket(s, line);
 	const bool local = home_of(line) == node_of(s, asker);
@@ -270,10 +270,10 @@ OWN_PAGE void uncore_read_some(struct memory *s, struct cluster *c, const struct
 		read_wholly(s, c, q, t, f);
 }
 
-struct fill miss_found(struct memory *s, struct cluster *c, struct ask q, struct place p, uint8_t *block, uint64_t t, struct snooped r)
+struct fill coherence_miss_found(struct memory *s, struct cluster *c, struct ask q, struct place p, uint8_t *block, uint64_t t, struct snooped r)
 {
 	struct fill f;
-	miss_after(s, c, p, block, t, r, &f, q.line, ask_owns(&q), 0);
+	coherence_miss_after(s, c, p, block, t, r, &f, q.line, ask_owns(&q), 0);
 	return f;
 }
 
@@ -316,5 +316,5 @@ void uncore_evict(struct memory *s, struct cluster *c, uint32_t line, bool dirty
 
 bool uncore_purge(struct memory *s, uint32_t line, uint64_t t)
 {
-	return snoop_sockets(s, s->sockets, line, true, t).modified;
+	return coherence_snoop_sockets(s, s->sockets, line, true, t).modified;
 }

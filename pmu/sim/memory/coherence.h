@@ -11,18 +11,18 @@
 #include "pmu/sim/memory/uncore_traffic.h"
 
 /* Emits to the sink what the snoop of a cluster's caches found. */
-void tell_core_snoop(struct memory *s, unsigned socket, uint32_t line, enum line_state had, uint64_t t);
+void coherence_tell_core_snoop(struct memory *s, unsigned socket, uint32_t line, enum line_state had, uint64_t t);
 /* Emits the read tracker's and the L3 lookup's signals. */
-void tell_read(struct memory *s, unsigned socket, const struct ask *q, enum line_state state, uint64_t t, const struct fill *f);
+void coherence_tell_read(struct memory *s, unsigned socket, const struct ask *q, enum line_state state, uint64_t t, const struct fill *f);
 /* Emits that another socket sends the line; that a home has answered a read. */
-void tell_forward(struct memory *s, unsigned sender, unsigned asker, uint32_t line, bool modified, bool own, uint64_t asked, uint64_t sent);
-void tell_home(struct memory *s, unsigned asker, uint32_t line, bool own, bool shared, uint64_t asked, uint64_t ready);
+void coherence_tell_forward(struct memory *s, unsigned sender, unsigned asker, uint32_t line, bool modified, bool own, uint64_t asked, uint64_t sent);
+void coherence_tell_home(struct memory *s, unsigned asker, uint32_t line, bool own, bool shared, uint64_t asked, uint64_t ready);
 /* Emits that a line comes from beyond the L3. */
-void tell_fill(struct memory *s, unsigned socket, uint32_t line, enum mem_source source, uint64_t asked, uint64_t ready);
+void coherence_tell_fill(struct memory *s, unsigned socket, uint32_t line, enum mem_source source, uint64_t asked, uint64_t ready);
 /* As `put`, for a line that nobody holds. */
 uint32_t socket_put(struct memory *s, unsigned socket, uint32_t first, uint32_t line, uint64_t ready, enum line_state state, uint64_t t);
 /* A request for ownership of a line that is in the socket. */
-struct fill hit_own(struct memory *s, struct cluster *c, struct place p, uint32_t line, uint64_t t);
+struct fill coherence_hit_own(struct memory *s, struct cluster *c, struct place p, uint32_t line, uint64_t t);
 
 static inline uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
@@ -30,17 +30,17 @@ static inline uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
 /* A line that leaves an inclusive L3 also leaves the caches of the clusters in `mask`; returns whether one had it modified.
  * c: the cluster that is examined first, and is most often the only one; NULL: none. */
-bool leave_clusters(struct memory *s, unsigned socket, uint64_t mask, uint32_t line, uint64_t t);
-static inline __attribute__((always_inline)) bool leave_all(struct memory *s, unsigned socket, const struct cluster *c, uint64_t mask, uint32_t line,
-                                                            uint64_t t, const unsigned w)
+bool coherence_leave_clusters(struct memory *s, unsigned socket, uint64_t mask, uint32_t line, uint64_t t);
+static inline __attribute__((always_inline)) bool coherence_leave_all(struct memory *s, unsigned socket, const struct cluster *c, uint64_t mask, uint32_t line,
+                                                                      uint64_t t, const unsigned w)
 {
 	if (mask && __builtin_expect(!(c && mask == c->bit && !cluster_has(c, line, w)), 0))
-		return leave_clusters(s, socket, mask, line, t);
+		return coherence_leave_clusters(s, socket, mask, line, t);
 	return false;
 }
 
 /* Makes room in a set of the socket's L3 and puts the line there (with these holders, if it is inclusive); returns its way.
- * c: for leave_all. plain: 1: `plain`; 2: `quick` is 2; else 0. */
+ * c: for coherence_leave_all. plain: 1: `plain`; 2: `quick` is 2; else 0. */
 static inline __attribute__((always_inline)) uint32_t put(struct memory *s, unsigned socket, struct socket *k, uint8_t *const block, uint32_t line,
 	uint64_t ready, enum line_state state, uint64_t mask, uint64_t t, const struct cluster *c, const unsigned plain)
 {
@@ -53,8 +53,8 @@ static inline __attribute__((always_inline)) uint32_t put(struct memory *s, unsi
 	if (old != CACHE_NONE) {
 		enum line_state was = (enum line_state)cache_states_in(l3, block, w3)[way];
 		if (plain || s->inclusive) {
-			const uint64_t had = holders_get(s, holders_in(k, block, way, w3), w3);
-			if (leave_all(s, socket, c, had, old, t, w2))
+			const uint64_t had = socket_holders_get(s, socket_holders_in(k, block, way, w3), w3);
+			if (coherence_leave_all(s, socket, c, had, old, t, w2))
 				was = LINE_M;
 		} else if (was == LINE_M) {
 			const uint32_t d = directory_find(&k->directory, old);
@@ -70,7 +70,7 @@ static inline __attribute__((always_inline)) uint32_t put(struct memory *s, unsi
 	}
 	cache_put_victim(l3, block, way, old, line, ready, (uint8_t)state, w3);
 	if (plain || s->inclusive)
-		holders_set(s, holders_in(k, block, way, w3), mask, w3);
+		socket_holders_set(s, socket_holders_in(k, block, way, w3), mask, w3);
 	if (!plain)
 		uncore_pulse(s, socket, slice, in[state], t);
 	return way;
@@ -79,7 +79,7 @@ static inline __attribute__((always_inline)) uint32_t put(struct memory *s, unsi
 /* ---- the line is in the socket -------------------------------------------------------------- */
 
 /* A read of a line that one other cluster of the socket may have in E or M, or that no inclusive L3 holds. */
-struct fill hit_read_elsewhere(struct memory *s, struct cluster *c, struct place p, uint32_t line, uint64_t t);
+struct fill coherence_hit_read_elsewhere(struct memory *s, struct cluster *c, struct place p, uint32_t line, uint64_t t);
 
 /* Way `way` of a set of the L3; CACHE_NONE: none. */
 static inline struct place place_in(const struct socket *k, uint32_t set, uint32_t way)
@@ -89,22 +89,22 @@ static inline struct place place_in(const struct socket *k, uint32_t set, uint32
 }
 
 /* The line is in that way of an inclusive L3. w: as in cache.h. */
-static inline __attribute__((always_inline)) void hit_read(struct memory *s, struct cluster *c, uint32_t set, uint8_t *block, uint32_t way, uint32_t line,
-                                                           uint64_t t, struct fill *f, const unsigned w)
+static inline __attribute__((always_inline)) void coherence_hit_read(struct memory *s, struct cluster *c, uint32_t set, uint8_t *block, uint32_t way, uint32_t line,
+                                                                     uint64_t t, struct fill *f, const unsigned w)
 {
 	struct socket *k = c->here;
 	struct cache *const l3 = &k->l3;
-	void *const holders = holders_in(k, block, way, w);
-	const uint64_t mask = holders_get(s, holders, w);
+	void *const holders = socket_holders_in(k, block, way, w);
+	const uint64_t mask = socket_holders_get(s, holders, w);
 	const enum line_state state = (enum line_state)cache_states_in(l3, block, w)[way];
 	if (state >= LINE_E && mask && !(mask & (mask - 1)) && mask != c->bit) {
-		*f = hit_read_elsewhere(s, c, place_in(k, set, way), line, t);
+		*f = coherence_hit_read_elsewhere(s, c, place_in(k, set, way), line, t);
 		return;
 	}
 	f->source = SRC_L3_UNSHARED;
 	f->ready = later(t + s->lat.l3, l3->epoch + cache_ready_in(l3, block, w)[way]);
 	f->state = !(mask & ~c->bit) && state >= LINE_E ? LINE_E : LINE_S;
-	holders_set(s, holders, mask | c->bit, w);
+	socket_holders_set(s, holders, mask | c->bit, w);
 	cache_touch_way(l3, block, way, w);
 }
 
@@ -118,17 +118,17 @@ static inline bool can_answer(const struct memory *s, const struct socket *k)
 {
 	return k->l3.used || k->directory.entries || s->sink.hear;
 }
-struct snooped snoop_all(struct memory *s, unsigned asker, uint32_t line, bool own, uint64_t t);
-static inline struct snooped snoop_sockets(struct memory *s, unsigned asker, uint32_t line, bool own, uint64_t t)
+struct snooped coherence_snoop_all(struct memory *s, unsigned asker, uint32_t line, bool own, uint64_t t);
+static inline struct snooped coherence_snoop_sockets(struct memory *s, unsigned asker, uint32_t line, bool own, uint64_t t)
 {
 	for (unsigned i = 0; i < s->sockets; i++)
 		if (i != asker && can_answer(s, &s->socket[i]))
-			return snoop_all(s, asker, line, own, t);
+			return coherence_snoop_all(s, asker, line, own, t);
 	return (struct snooped){ .sender = s->sockets };
 }
 
 /* r: the result of snooping the other sockets. */
-static inline __attribute__((always_inline)) void miss_after(struct memory *s, struct cluster *c, struct place p, uint8_t *block,
+static inline __attribute__((always_inline)) void coherence_miss_after(struct memory *s, struct cluster *c, struct place p, uint8_t *block,
 	uint64_t t, const struct snooped r, struct fill *f, const uint32_t line, const bool own, const unsigned plain)
 {
 	const bool local = home_of(line) == (plain ? c->socket : c->node);
@@ -142,7 +142,7 @@ static inline __attribute__((always_inline)) void miss_after(struct memory *s, s
 		const bool near = !plain && node_of(s, r.sender) == c->node;
 		const uint64_t sent = lane_take(lane_between(s, r.sender, c->socket), asked);
 		if (!plain)
-			tell_forward(s, r.sender, c->socket, line, r.modified, own, asked, sent);
+			coherence_tell_forward(s, r.sender, c->socket, line, r.modified, own, asked, sent);
 		f->source = near ? (r.modified ? SRC_NEAR_MODIFIED : SRC_NEAR_CLEAN) : r.modified ? SRC_REMOTE_MODIFIED : SRC_REMOTE_CLEAN;
 		f->ready = t + (near ? (r.modified ? s->lat.near_modified : s->lat.near_clean) : r.modified ? s->lat.remote_modified : s->lat.remote_clean) + (sent - asked);
 	} else {
@@ -151,10 +151,10 @@ static inline __attribute__((always_inline)) void miss_after(struct memory *s, s
 		f->source = local ? SRC_LOCAL_DRAM : SRC_REMOTE_DRAM;
 		f->ready = (uint64_t)((int64_t)(t + unloaded) + delay);
 		if (!plain && s->sink.hear)
-			tell_home(s, c->socket, line, own, r.any, asked, f->ready);
+			coherence_tell_home(s, c->socket, line, own, r.any, asked, f->ready);
 	}
 	if (!plain && s->sink.hear)
-		tell_fill(s, c->socket, line, f->source, asked, f->ready);
+		coherence_tell_fill(s, c->socket, line, f->source, asked, f->ready);
 	if (r.modified && !own) /* after the answer, which it must not delay */
 		(void)dram_write(s, r.sender, line, f->ready, 1, true);
 	const enum line_state state = r.any && !own ? LINE_F : LINE_E;
@@ -166,7 +166,7 @@ static inline __attribute__((always_inline)) void miss_after(struct memory *s, s
 }
 
 /* The same, if another socket has the line. */
-struct fill miss_found(struct memory *s, struct cluster *c, struct ask q, struct place p, uint8_t *block, uint64_t t, struct snooped r);
+struct fill coherence_miss_found(struct memory *s, struct cluster *c, struct ask q, struct place p, uint8_t *block, uint64_t t, struct snooped r);
 
 static inline __attribute__((always_inline)) void miss(struct memory *s, struct cluster *c, const struct ask *q, struct place p, uint32_t set, uint8_t *block,
 	uint64_t t, struct fill *f, const uint32_t line, const bool own, const unsigned plain)
@@ -174,11 +174,11 @@ static inline __attribute__((always_inline)) void miss(struct memory *s, struct 
 	const struct snooped nothing = { .sender = UINT32_MAX };
 	struct snooped r = nothing;
 	if (!plain || (c->peer && c->peer->l3.used))
-		r = snoop_sockets(s, c->socket, line, own, t + s->lat.l3);
+		r = coherence_snoop_sockets(s, c->socket, line, own, t + s->lat.l3);
 	if (__builtin_expect(r.any, 0))
-		*f = miss_found(s, c, *q, plain ? place_in(c->here, set, CACHE_NONE) : p, block, t, r);
+		*f = coherence_miss_found(s, c, *q, plain ? place_in(c->here, set, CACHE_NONE) : p, block, t, r);
 	else
-		miss_after(s, c, p, block, t, nothing, f, line, own, plain);
+		coherence_miss_after(s, c, p, block, t, nothing, f, line, own, plain);
 }
 
 /* Cluster c misses the line, or lacks the right to it, at cycle t. line, own: q's, and whether it requests ownership;
@@ -220,14 +220,14 @@ static inline __attribute__((always_inline)) void uncore_read(struct memory *s, 
 	if (!here)
 		miss(s, c, q, p, set, block, t, f, line, own, plain);
 	else if (own)
-		*f = hit_own(s, c, plain ? place_in(k, set, way) : p, line, t);
+		*f = coherence_hit_own(s, c, plain ? place_in(k, set, way) : p, line, t);
 	else if ((plain || s->inclusive) && way != CACHE_NONE)
-		hit_read(s, c, set, block, way, line, t, f, w3);
+		coherence_hit_read(s, c, set, block, way, line, t, f, w3);
 	else
-		*f = hit_read_elsewhere(s, c, p, line, t);
+		*f = coherence_hit_read_elsewhere(s, c, p, line, t);
 	pool_add(&k->read_tracker, t, f->ready, line, (uint8_t)f->source);
 	if (!plain && s->sink.hear)
-		tell_read(s, c->socket, q, state, t, f);
+		coherence_tell_read(s, c->socket, q, state, t, f);
 	if (!plain && s->sink.traffic)
 		uncore_traffic_read(s, &(const struct uncore_traffic_read){ c->socket, q, state, came, turn, t, f });
 }

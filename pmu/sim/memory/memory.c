@@ -23,9 +23,9 @@
  * Not modelled: banks and ports of the L1 (the core has them), a bounded write-back buffer, data errors, cacheability other
  * than write-back, and what the other files of this folder name. States change when a request is made, not when its data
  * arrives. */
-#include "pmu/sim/memory/memory_l2.h"
+#include "pmu/sim/memory/l2.h"
 
-uint64_t cycles_of_ps(const struct machine *m, uint64_t ps)
+uint64_t memory_cycles_of_ps(const struct machine *m, uint64_t ps)
 {
 	/* ps * core_hz / 1e12; bus_hz_times_3 * ratio = 3 * core_hz */
 	const uint64_t hz3 = m->clock_bus_hz_times_3 * m->clock_core_ratio, second3 = 3000000000000ull;
@@ -75,7 +75,7 @@ static inline __attribute__((always_inline)) uint64_t l1_fill(struct memory *s, 
 	struct signals *g = s->signals[q->thread];
 	if (c->wc_open)
 		wc_give_up(s, c, q->thread, q->line, t);
-	const uint64_t start = room && c->wc_open == open ? t : lfb_start(s, c, q->line, t);
+	const uint64_t start = room && c->wc_open == open ? t : memory_lfb_start(s, c, q->line, t);
 	if (quick) {
 		struct cache *const l2 = &c->cluster->l2;
 		uint8_t *const set = cache_block_of(l2, q->line, w);
@@ -118,7 +118,7 @@ static inline __attribute__((always_inline)) uint64_t l1_fill(struct memory *s, 
 	return start;
 }
 
-void l1_prefetch(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t)
+void memory_l1_prefetch(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t)
 {
 	const struct ask q = { line, thread, ASK_PREFETCH };
 	struct fill f;
@@ -389,7 +389,7 @@ static void software_l2(struct memory *s, const struct mem_request *q, struct me
 	r->lfb_from = q->cycle;
 	if (cache_find(&c->l1d, line) == CACHE_NONE) {
 		const struct ask ask = { line, q->thread, ASK_LOAD };
-		r->lfb_from = lfb_start(s, c, line, q->cycle);
+		r->lfb_from = memory_lfb_start(s, c, line, q->cycle);
 		l2_read(s, c, &ask, r->lfb_from, &f);
 		pool_add(&c->lfb, r->lfb_from, f.ready, CACHE_NONE, (uint8_t)f.source);
 	}
@@ -418,13 +418,13 @@ void memory_access(struct memory *s, const struct mem_request *q, struct mem_rep
 		software_l2(s, q, r);
 		break;
 	case MEM_FLUSH:
-		flush_line(s, q, r);
+		memory_flush_line(s, q, r);
 		break;
 	case MEM_NT_STORE:
-		nt_store(s, q, r);
+		memory_nt_store(s, q, r);
 		break;
 	case MEM_DRAIN_NT:
-		nt_drain(s, q, r);
+		memory_nt_drain(s, q, r);
 		break;
 	}
 }

@@ -1,4 +1,4 @@
-/* pmu/sim/memory/memory_state.h: the inside of struct memory, for memory*.c, coherence.c, socket.c, memory_uncore.c, tlb.c, dram.c
+/* pmu/sim/memory/memory_state.h: the inside of struct memory, for memory*.c, l2.c, coherence.c, socket.c, memory_uncore.c, tlb.c, dram.c
  * and prefetch.c only. */
 #ifndef SIM_MEMORY_STATE_H
 #define SIM_MEMORY_STATE_H
@@ -201,27 +201,27 @@ static inline bool ask_demands(const struct ask *q) { return kind_demands(q->kin
 struct fill { uint64_t ready; enum mem_source source; enum line_state state; };
 
 /* memory.c: brings a line into the L1D of a core; a fill buffer is free at t. */
-void l1_prefetch(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t);
+void memory_l1_prefetch(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t);
 /* When a request at t gets its entry of the super queue, its line fill buffer. */
-uint64_t sq_start_slow(const struct memory *s, struct cluster *k, uint32_t line, uint64_t t);
-static inline uint64_t sq_start(const struct memory *s, struct cluster *k, uint32_t line, uint64_t t)
+uint64_t l2_sq_start_slow(const struct memory *s, struct cluster *k, uint32_t line, uint64_t t);
+static inline uint64_t l2_sq_start(const struct memory *s, struct cluster *k, uint32_t line, uint64_t t)
 {
-	return pool_has_any(&k->sq, t) ? t : sq_start_slow(s, k, line, t);
+	return pool_has_any(&k->sq, t) ? t : l2_sq_start_slow(s, k, line, t);
 }
-uint64_t lfb_start_slow(const struct memory *s, struct private_core *c, uint32_t line, uint64_t t);
-/* Whether lfb_start, sq_start would return a later time. */
-static inline bool sq_is_full(const struct memory *s, struct cluster *k, uint32_t line, uint64_t t)
+uint64_t memory_lfb_start_slow(const struct memory *s, struct private_core *c, uint32_t line, uint64_t t);
+/* Whether memory_lfb_start, l2_sq_start would return a later time. */
+static inline bool l2_sq_is_full(const struct memory *s, struct cluster *k, uint32_t line, uint64_t t)
 {
-	return !pool_has_any(&k->sq, t) && (pool_is_full_at(&k->sq, t, k->sq.entries) || sq_start_slow(s, k, line, t) > t);
+	return !pool_has_any(&k->sq, t) && (pool_is_full_at(&k->sq, t, k->sq.entries) || l2_sq_start_slow(s, k, line, t) > t);
 }
-static inline bool lfb_is_full(const struct memory *s, struct private_core *c, uint32_t line, uint64_t t)
+static inline bool memory_lfb_is_full(const struct memory *s, struct private_core *c, uint32_t line, uint64_t t)
 {
 	const uint32_t n = c->wc_open + 1 < c->lfb.entries ? c->lfb.entries - c->wc_open : 1;
-	return !pool_has_room(&c->lfb, t, c->wc_open) && (pool_is_full_at(&c->lfb, t, n) || lfb_start_slow(s, c, line, t) > t);
+	return !pool_has_room(&c->lfb, t, c->wc_open) && (pool_is_full_at(&c->lfb, t, n) || memory_lfb_start_slow(s, c, line, t) > t);
 }
-static inline uint64_t lfb_start(const struct memory *s, struct private_core *c, uint32_t line, uint64_t t)
+static inline uint64_t memory_lfb_start(const struct memory *s, struct private_core *c, uint32_t line, uint64_t t)
 {
-	return (c->wc_open ? pool_has_room(&c->lfb, t, c->wc_open) : pool_has_any(&c->lfb, t)) ? t : lfb_start_slow(s, c, line, t);
+	return (c->wc_open ? pool_has_room(&c->lfb, t, c->wc_open) : pool_has_any(&c->lfb, t)) ? t : memory_lfb_start_slow(s, c, line, t);
 }
 /* The line from the L2 or beyond; brings it into the L2. */
 void l2_read(struct memory *s, struct private_core *c, const struct ask *q, uint64_t t, struct fill *f);
@@ -233,9 +233,9 @@ enum line_state cluster_lower(struct memory *s, struct cluster *k, uint32_t line
 
 /* memory_write.c: flushes a line's open write-combining buffer, if there is one. */
 void wc_give_up(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t);
-void nt_store(struct memory *s, const struct mem_request *q, struct mem_reply *r);
-void nt_drain(struct memory *s, const struct mem_request *q, struct mem_reply *r);
-void flush_line(struct memory *s, const struct mem_request *q, struct mem_reply *r);
+void memory_nt_store(struct memory *s, const struct mem_request *q, struct mem_reply *r);
+void memory_nt_drain(struct memory *s, const struct mem_request *q, struct mem_reply *r);
+void memory_flush_line(struct memory *s, const struct mem_request *q, struct mem_reply *r);
 
 /* prefetch.c: informed of each load's address (stride), of each line that a load missed in the L1D or found prefetched
  * (next line), and of each line that the L1s requested from the L2. */
@@ -375,7 +375,7 @@ static inline unsigned link_unit(const struct memory *s, unsigned from, unsigned
 }
 
 /* Core cycles of n ps, rounded up. */
-uint64_t cycles_of_ps(const struct machine *m, uint64_t ps);
+uint64_t memory_cycles_of_ps(const struct machine *m, uint64_t ps);
 /* Period of a lane that moves 64-byte lines at a rate. */
 uint64_t lane_period(const struct machine *m, uint64_t bytes_per_second);
 

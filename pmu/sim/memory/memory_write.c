@@ -47,7 +47,7 @@ void wc_give_up(struct memory *s, struct private_core *c, unsigned thread, uint3
 		}
 }
 
-void nt_store(struct memory *s, const struct mem_request *q, struct mem_reply *r)
+void memory_nt_store(struct memory *s, const struct mem_request *q, struct mem_reply *r)
 {
 	struct private_core *c = &s->core[q->core];
 	const uint32_t line = line_of(s, q->pa);
@@ -76,7 +76,7 @@ void nt_store(struct memory *s, const struct mem_request *q, struct mem_reply *r
 		wc_close(s, c, q->thread, i, r->ready);
 }
 
-void nt_drain(struct memory *s, const struct mem_request *q, struct mem_reply *r)
+void memory_nt_drain(struct memory *s, const struct mem_request *q, struct mem_reply *r)
 {
 	struct private_core *c = &s->core[q->core];
 	while (c->wc_open)
@@ -86,7 +86,7 @@ void nt_drain(struct memory *s, const struct mem_request *q, struct mem_reply *r
 	r->source = SRC_NONE;
 }
 
-void flush_line(struct memory *s, const struct mem_request *q, struct mem_reply *r)
+void memory_flush_line(struct memory *s, const struct mem_request *q, struct mem_reply *r)
 {
 	struct private_core *c = &s->core[q->core];
 	const uint32_t line = line_of(s, q->pa);
@@ -116,14 +116,14 @@ static void latencies_at(const struct machine *m, uint64_t ratio, struct latenci
 	const uint64_t core = m->l3_bytes ? m->l3_core_cycles : l->l3, uncore = m->l3_bytes ? m->l3_uncore_cycles : 0;
 	l->clean = core + cycles_at(m, uncore + m->l3_clean_uncore_cycles, ratio);
 	l->modified = core + cycles_at(m, uncore + m->l3_modified_uncore_cycles, ratio);
-	l->dram[0] = l->l3 + cycles_of_ps(m, m->dram_local_ps);
-	l->dram[1] = l->l3 + cycles_of_ps(m, m->dram_remote_ps);
-	l->remote_clean = l->l3 + cycles_of_ps(m, m->link_clean_ps);
-	l->remote_modified = l->l3 + cycles_of_ps(m, m->link_modified_ps);
-	l->invalidate = l->l3 + cycles_of_ps(m, m->link_invalidate_ps);
-	l->near_clean = l->l3 + cycles_of_ps(m, m->complex_clean_ps);
-	l->near_modified = l->l3 + cycles_of_ps(m, m->complex_modified_ps);
-	l->near_invalidate = l->l3 + cycles_of_ps(m, m->complex_invalidate_ps);
+	l->dram[0] = l->l3 + memory_cycles_of_ps(m, m->dram_local_ps);
+	l->dram[1] = l->l3 + memory_cycles_of_ps(m, m->dram_remote_ps);
+	l->remote_clean = l->l3 + memory_cycles_of_ps(m, m->link_clean_ps);
+	l->remote_modified = l->l3 + memory_cycles_of_ps(m, m->link_modified_ps);
+	l->invalidate = l->l3 + memory_cycles_of_ps(m, m->link_invalidate_ps);
+	l->near_clean = l->l3 + memory_cycles_of_ps(m, m->complex_clean_ps);
+	l->near_modified = l->l3 + memory_cycles_of_ps(m, m->complex_modified_ps);
+	l->near_invalidate = l->l3 + memory_cycles_of_ps(m, m->complex_invalidate_ps);
 }
 
 static void latencies(struct memory *s)
@@ -135,11 +135,11 @@ static void latencies(struct memory *s)
 		latencies_at(m, m->fault_uncore_float_ratio, &s->lat_of[1]);
 		s->float_cycles = m->core_hz / 1000000 * m->fault_uncore_float_us;
 	}
-	s->page_hit_cycles = cycles_of_ps(m, m->dram_page_hit_ps);
-	s->page_miss_cycles = cycles_of_ps(m, m->dram_page_miss_ps);
-	s->refresh_cycles = cycles_of_ps(m, m->dram_refresh_ps);
+	s->page_hit_cycles = memory_cycles_of_ps(m, m->dram_page_hit_ps);
+	s->page_miss_cycles = memory_cycles_of_ps(m, m->dram_page_miss_ps);
+	s->refresh_cycles = memory_cycles_of_ps(m, m->dram_refresh_ps);
 	s->channel_inverse = ((1ull << 33) + m->dram_channels - 1) / m->dram_channels;
-	s->nt_cycles = cycles_of_ps(m, m->wc_drain_ps);
+	s->nt_cycles = memory_cycles_of_ps(m, m->wc_drain_ps);
 	s->wc_most = (unsigned)(m->wc_buffers < m->lfb_entries ? m->wc_buffers : m->lfb_entries);
 	if (s->wc_most > WC_MAX)
 		s->wc_most = WC_MAX;

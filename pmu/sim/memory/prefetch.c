@@ -27,10 +27,10 @@ static void into_l1(struct memory *s, struct private_core *c, unsigned thread, u
 	struct signals *g = s->signals[thread];
 	signal_pulse(g, SIG_L1D_PREFETCH_REQUEST, t, 1);
 	if (cache_find(&c->l1d, line) != CACHE_NONE || pool_find(&c->lfb, t, line) ||
-	    lfb_is_full(s, c, line, t))
+	    memory_lfb_is_full(s, c, line, t))
 		return;
 	signal_pulse(g, SIG_L1D_PREFETCH_MISS, t, 1);
-	l1_prefetch(s, c, thread, line, t);
+	memory_l1_prefetch(s, c, thread, line, t);
 }
 
 void prefetch_stride_line(struct memory *s, struct private_core *c, unsigned thread, uint32_t next, uint64_t t)

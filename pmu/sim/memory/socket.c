@@ -6,12 +6,12 @@
  * Not modelled: a directory with a limited size or a lookup time, lines reserved for a core or a class of service. */
 #include "pmu/sim/memory/socket.h"
 
-uint64_t holders_get_wide(const struct memory *s, const void *at)
+uint64_t socket_holders_get_wide(const struct memory *s, const void *at)
 {
 	return s->holder_bytes == 2 ? *(const uint16_t *)at : s->holder_bytes == 4 ? *(const uint32_t *)at : *(const uint64_t *)at;
 }
 
-void holders_set_wide(const struct memory *s, void *at, uint64_t mask)
+void socket_holders_set_wide(const struct memory *s, void *at, uint64_t mask)
 {
 	if (s->holder_bytes == 2)
 		*(uint16_t *)at = (uint16_t)mask;
@@ -65,7 +65,7 @@ static void dir_remove(const struct memory *s, struct socket *k, uint32_t i)
 			continue; /* its home position lies behind the gap: it stays */
 		d->line[i] = d->line[j];
 		d->state[i] = d->state[j];
-		set_holders(s, k, i, holders(s, k, j));
+		socket_set_holders(s, k, i, socket_holders_of(s, k, j));
 		i = j;
 	}
 	d->line[i] = CACHE_NONE;

@@ -6,36 +6,36 @@
 #include "pmu/sim/memory/cluster.h"
 
 /* A mask as stored, in holder_bytes. One byte is usual (`one`: known to be so); socket.c has the others. */
-uint64_t holders_get_wide(const struct memory *s, const void *at);
-void holders_set_wide(const struct memory *s, void *at, uint64_t mask);
-static inline __attribute__((always_inline)) uint64_t holders_get(const struct memory *s, const void *at, const bool one)
+uint64_t socket_holders_get_wide(const struct memory *s, const void *at);
+void socket_holders_set_wide(const struct memory *s, void *at, uint64_t mask);
+static inline __attribute__((always_inline)) uint64_t socket_holders_get(const struct memory *s, const void *at, const bool one)
 {
-	return one || __builtin_expect(s->holder_bytes == 1, 1) ? *(const uint8_t *)at : holders_get_wide(s, at);
+	return one || __builtin_expect(s->holder_bytes == 1, 1) ? *(const uint8_t *)at : socket_holders_get_wide(s, at);
 }
 
-static inline __attribute__((always_inline)) void holders_set(const struct memory *s, void *at, uint64_t mask, const bool one)
+static inline __attribute__((always_inline)) void socket_holders_set(const struct memory *s, void *at, uint64_t mask, const bool one)
 {
 	if (one || __builtin_expect(s->holder_bytes == 1, 1))
 		*(uint8_t *)at = (uint8_t)mask;
 	else
-		holders_set_wide(s, at, mask);
+		socket_holders_set_wide(s, at, mask);
 }
 
 /* Address of the mask of an entry of the L3, or of the directory. */
-static inline void *holders_at(const struct memory *s, const struct socket *k, uint32_t i)
+static inline void *socket_holders_at(const struct memory *s, const struct socket *k, uint32_t i)
 {
 	return s->inclusive ? cache_extra(&k->l3, i) : k->holders + (size_t)i * s->holder_bytes;
 }
 
-static inline uint64_t holders(const struct memory *s, const struct socket *k, uint32_t i) { return holders_get(s, holders_at(s, k, i), false); }
+static inline uint64_t socket_holders_of(const struct memory *s, const struct socket *k, uint32_t i) { return socket_holders_get(s, socket_holders_at(s, k, i), false); }
 
-static inline void set_holders(const struct memory *s, struct socket *k, uint32_t i, uint64_t mask)
+static inline void socket_set_holders(const struct memory *s, struct socket *k, uint32_t i, uint64_t mask)
 {
-	holders_set(s, holders_at(s, k, i), mask, false);
+	socket_holders_set(s, socket_holders_at(s, k, i), mask, false);
 }
 
 /* The same for way `way` of a set of an inclusive L3; w: as in cache.h. */
-static inline __attribute__((always_inline)) void *holders_in(const struct socket *k, uint8_t *block, uint32_t way, const unsigned w)
+static inline __attribute__((always_inline)) void *socket_holders_in(const struct socket *k, uint8_t *block, uint32_t way, const unsigned w)
 {
 	return block + cache_extra_at(&k->l3, w) + way * (w ? 1 : k->l3.extra_bytes);
 }
@@ -79,7 +79,7 @@ static inline void socket_set_state(const struct memory *s, struct socket *k, st
 static inline uint64_t socket_holders(const struct memory *s, const struct socket *k, struct place p)
 {
 	const uint32_t i = s->inclusive ? p.l3 : p.dir;
-	return i == CACHE_NONE ? 0 : holders(s, k, i);
+	return i == CACHE_NONE ? 0 : socket_holders_of(s, k, i);
 }
 
 /* Records state (not inclusive) and holders of a line that clusters hold; creates the directory's entry. */
@@ -87,13 +87,13 @@ static inline void socket_hold(const struct memory *s, struct socket *k, struct 
                                uint64_t mask)
 {
 	if (s->inclusive) {
-		set_holders(s, k, p.l3, mask);
+		socket_set_holders(s, k, p.l3, mask);
 		return;
 	}
 	if (p.dir == CACHE_NONE)
 		p.dir = directory_add(&k->directory, line);
 	k->directory.state[p.dir] = (uint8_t)state;
-	set_holders(s, k, p.dir, mask);
+	socket_set_holders(s, k, p.dir, mask);
 }
 
 /* Removes the directory's entry: no cluster of the socket holds the line any more. */

@@ -1,4 +1,4 @@
-/* pmu/sim/core*.c against a core that goes cycle by cycle (tests/reference/): random machines, random code,
+/* pmu/sim/core/ against a core that goes cycle by cycle (tests/reference/): random machines, random code,
  * every signal compared cycle by cycle.
  *
  * REFERENCE_STREAMS says how many streams (10000), REFERENCE_SEED with which seed they begin. A stream that

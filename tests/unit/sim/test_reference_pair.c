@@ -1,4 +1,4 @@
-/* pmu/sim/core*.c against a core that goes cycle by cycle (tests/reference/), with two threads: random machines, random pairs of
+/* pmu/sim/core/ against a core that goes cycle by cycle (tests/reference/), with two threads: random machines, random pairs of
  * streams, every signal of both threads compared cycle by cycle. What is equal so for each thread is equal for the core, and at
  * any threshold.
  *

@@ -1,6 +1,6 @@
-/* pmu/sim/memory/memory_l2.h: a cluster's L2, for memory*.c only. */
-#ifndef SIM_MEMORY_L2_H
-#define SIM_MEMORY_L2_H
+/* pmu/sim/memory/l2.h: a cluster's L2, for l2.c and memory*.c only. */
+#ifndef SIM_L2_H
+#define SIM_L2_H
 
 #include "pmu/sim/memory/coherence.h"
 
@@ -94,7 +94,7 @@ static inline __attribute__((always_inline)) void l2_read_as(struct memory *s, s
 			cache_states_in(l2, block, w)[way] &= (uint8_t)~LINE_PREFETCHED;
 		cache_touch_way(l2, block, way, w);
 	} else {
-		const uint64_t from = room && t == asked ? t : sq_start(s, k, line, t);
+		const uint64_t from = room && t == asked ? t : l2_sq_start(s, k, line, t);
 		if (quick)
 			uncore_read(s, k, q, from, f, line, own, train, quick);
 		else

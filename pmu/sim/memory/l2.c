@@ -1,5 +1,5 @@
-/* pmu/sim/memory/memory_l2.c: requests to a cluster's L2; latencies and limits stand in memory.c. */
-#include "pmu/sim/memory/memory_l2.h"
+/* pmu/sim/memory/l2.c: requests to a cluster's L2; latencies and limits stand in memory.c. */
+#include "pmu/sim/memory/l2.h"
 
 __attribute__((noinline)) void tell_l2(struct memory *s, const struct ask *q, enum line_state had, bool hit, uint64_t t)
 {
@@ -41,12 +41,12 @@ __attribute__((noinline)) void tell_offcore(struct memory *s, const struct ask *
 		signal_pulse(g, SIG_L3_MISS, t, 1);
 }
 
-uint64_t sq_start_slow(const struct memory *s, struct cluster *k, uint32_t line, uint64_t t)
+uint64_t l2_sq_start_slow(const struct memory *s, struct cluster *k, uint32_t line, uint64_t t)
 {
 	return pool_start(&k->sq, t, uncore_lasts(s, k, line), 0);
 }
 
-uint64_t lfb_start_slow(const struct memory *s, struct private_core *c, uint32_t line, uint64_t t)
+uint64_t memory_lfb_start_slow(const struct memory *s, struct private_core *c, uint32_t line, uint64_t t)
 {
 	return pool_start(&c->lfb, t, cache_find(&c->cluster->l2, line) != CACHE_NONE ? c->cluster->m->l2_cycles : uncore_lasts(s, c->cluster, line),
 	                  c->wc_open);
@@ -73,7 +73,7 @@ __attribute__((noinline)) bool l2_prefetch_wholly(struct memory *s, struct priva
 	uint8_t *const block = cache_block_of(&k->l2, line, 0);
 	if (cache_find_way(&k->l2, block, line, 0) != CACHE_NONE)
 		return true;
-	if (sq_is_full(s, k, line, t))
+	if (l2_sq_is_full(s, k, line, t))
 		return false;
 	l2_read_as(s, c, &q, block, CACHE_NONE, t, ASK_PREFETCH, false, true, 0, &f);
 	return true;
@@ -88,7 +88,7 @@ static inline __attribute__((always_inline)) bool l2_prefetch_as(struct memory *
 	uint8_t *const block = cache_block_of(&k->l2, line, 8);
 	if (cache_find_way(&k->l2, block, line, 8) != CACHE_NONE)
 		return true;
-	if (sq_is_full(s, k, line, t))
+	if (l2_sq_is_full(s, k, line, t))
 		return false;
 	l2_read_as(s, c, &q, block, CACHE_NONE, t, ASK_PREFETCH, false, true, quick, &f);
 	return true;
