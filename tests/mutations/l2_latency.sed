@@ -1,2 +1,2 @@
 # pmu/sim/memory/l2.h: the L2 answers a cycle late
-s|f->ready = t + s->m->l2_cycles;|f->ready = t + s->m->l2_cycles + 1;|
+s|f->ready = t + k->m->l2_cycles;|f->ready = t + k->m->l2_cycles + 1;|

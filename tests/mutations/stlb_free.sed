@@ -1,2 +1,2 @@
 # pmu/sim/memory/tlb.c: a hit in the second-level TLB costs nothing
-s|t += s->m->stlb_cycles;|t += 0;|
+s|t += c->m->stlb_cycles;|t += 0;|
