@@ -193,6 +193,7 @@ BEGIN { n = split("mem str fnv1a64 parse print page physical doc mul complain", 
 	word = base; sub(/_.*/, "", word); number = 0
 	while ((getline line < file) > 0) {
 		number++
+		sub(/^(OWN_PAGE|__attribute__\(\([a-z]+\)\)) /, "", line)
 		if (line !~ /^[a-z].*\(/ || line ~ /^(static|typedef|extern)/ || line ~ /;[ \t]*$/) continue
 		name = line; sub(/\(.*/, "", name); sub(/.*[ *]/, "", name); part = name; sub(/_.*/, "", part); part = singular(part)
 		if (index(name, base) == 1 || part == singular(word) || part == singular(room) || name ~ /^mem(cpy|move|set|cmp)$/) continue

@@ -9,9 +9,9 @@
 static inline unsigned how_quick(const struct memory *s, unsigned thread) { return s->signals[thread]->any_lines ? 0 : s->quick; }
 
 /* Emits requests to the L2 and their result, if someone subscribes; `had` is LINE_I for a miss. */
-void tell_l2(struct memory *s, const struct ask *q, enum line_state had, bool hit, uint64_t t);
+void l2_tell(struct memory *s, const struct ask *q, enum line_state had, bool hit, uint64_t t);
 /* Who answered beyond it. */
-void tell_offcore(struct memory *s, const struct ask *q, const struct fill *f, uint64_t t);
+void l2_tell_offcore(struct memory *s, const struct ask *q, const struct fill *f, uint64_t t);
 /* l2_prefetch of each `quick`. */
 bool l2_prefetch_wholly(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t);
 bool l2_prefetch_1(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t);
@@ -82,7 +82,7 @@ static inline __attribute__((always_inline)) void l2_read_as(struct memory *s, s
 	const bool hit = own ? had >= LINE_E : had != LINE_I;
 	struct signals *const heard = s->signals[q->thread];
 	if (!quick && heard->any_lines && k->l2.sets)
-		tell_l2(s, q, had, hit, t);
+		l2_tell(s, q, had, hit, t);
 	if (hit) {
 		f->ready = t + k->m->l2_cycles;
 		const uint64_t ready = l2->epoch + cache_ready_in(l2, block, w)[way];
@@ -116,7 +116,7 @@ static inline __attribute__((always_inline)) void l2_read_as(struct memory *s, s
 		if (!own && f->state == LINE_M && (quick || k->l2.sets))
 			f->state = LINE_E;
 		if (!quick && heard->any_lines)
-			tell_offcore(s, q, f, from);
+			l2_tell_offcore(s, q, f, from);
 		if (!quick && s->bus)
 			bus_tell_read(s, q, own && had != LINE_I, f->source, from, f->ready);
 	}

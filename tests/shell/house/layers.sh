@@ -49,6 +49,7 @@ plant "layers_refuse_a_function_declared_by_hand" bench/measure/measure.c 'exter
 plant "layers_refuse_a_long_function" $boxes "$(printf 'void long_one(void)\n{\n'; seq 90 | sed 's/.*/\t;/'; echo '}')" 'boxes.c:[0-9]+: long_one has 9[0-9] lines, at most 80'
 plant "layers_refuse_a_public_name_of_another_file" bench/measure/noise_check.c "$(printf 'int odd_name(void)\n{\n\treturn 0;\n}')" 'noise_check.c:[0-9]+: odd_name: begins with the name'
 plant "layers_refuse_a_public_name_of_another_file_of_the_simulated_machine" pmu/sim/memory/dram.c "$(printf 'int odd_dram(void)\n{\n\treturn 0;\n}')" 'memory/dram.c:[0-9]+: odd_dram: begins with the name'
+plant "layers_refuse_a_public_name_behind_an_attribute" pmu/sim/memory/tlb.c "$(printf '__attribute__((noinline)) int odd_tlb(void)\n{\n\treturn 0;\n}')" 'memory/tlb.c:[0-9]+: odd_tlb: begins with the name'
 plant "layers_refuse_a_public_name_of_a_simulated_struct" bench/curves/curve.c "$(printf 'int cluster_look(void)\n{\n\treturn 0;\n}')" 'curve.c:[0-9]+: cluster_look: begins with the name'
 plant "layers_refuse_a_long_file" pmu/core/cpu.c "$(seq 480 | sed 's,.*,/**/,')" '^pmu/core/cpu.c: [0-9]+ lines, at most 500'
 plant "layers_refuse_a_long_test" tests/shell/firmware/usb.sh "$(seq 480)" 'usb.sh: [0-9]+ lines, at most 500'
