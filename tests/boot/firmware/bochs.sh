@@ -48,7 +48,7 @@ with() { tr -d "\r" <"$2" | grep -cE "^[a-z][a-z0-9_.]+ +[-0-9.]+ .* $1( [0-9]+)
 none() { tr -d "\r" <"$2" | grep -E "^[a-z][a-z0-9_.]+ +[-0-9.]+ .* $1( [0-9]+)?\$"; [ "$(with "$1" "$2")" -eq 0 ]; }
 
 for model in $models; do
-	if ! command -v bochs >/dev/null || [ ! -r "$bios" ]; then
+	if ! command -v bochs >/dev/null || [ ! -r "$bios" ] || [ ! -r "$video" ]; then
 		skip "bochs_$model" "Bochs is missing; runner/setup.sh test installs it"
 		continue
 	fi
