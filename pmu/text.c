@@ -49,10 +49,12 @@ static void pad(struct text *t, char c, size_t n)
 		text_char(t, c);
 }
 
-/* Digits of v, last first, into end[-1], end[-2], ...; returns how many. */
-static size_t digits(char *end, uint64_t v, unsigned base, bool upper)
+#define LOWER_CASE "0123456789abcdef"
+#define UPPER_CASE "0123456789ABCDEF"
+
+/* Digits of v out of `set`, last first, into end[-1], end[-2], ...; returns how many. */
+static size_t digits(char *end, uint64_t v, unsigned base, const char *set)
 {
-	const char *set = upper ? "0123456789ABCDEF" : "0123456789abcdef";
 	size_t n = 0;
 	do {
 		end[-1 - (ptrdiff_t)n++] = set[v % base];
@@ -63,8 +65,10 @@ static size_t digits(char *end, uint64_t v, unsigned base, bool upper)
 
 struct spec { bool left, zero; size_t width; int precision; };
 
-static void put_field(struct text *t, const struct spec *f, bool minus, const char *s, size_t n)
+/* `sign`: "-" or "". */
+static void put_field(struct text *t, const struct spec *f, const char *sign, const char *s, size_t n)
 {
+	const bool minus = *sign != 0;
 	size_t all = n + minus, fill = f->width > all ? f->width - all : 0;
 	if (!f->left && !f->zero)
 		pad(t, ' ', fill);
@@ -107,14 +111,14 @@ void text_vfmt(struct text *t, const char *format, va_list args)
 		switch (*p) {
 		case 'd': {
 			int64_t v = longs ? va_arg(list, long) : va_arg(list, int);
-			size_t n = digits(end, v < 0 ? 0 - (uint64_t)v : (uint64_t)v, 10, false);
-			put_field(t, &f, v < 0, end - n, n);
+			size_t n = digits(end, v < 0 ? 0 - (uint64_t)v : (uint64_t)v, 10, LOWER_CASE);
+			put_field(t, &f, v < 0 ? "-" : "", end - n, n);
 			break;
 		}
 		case 'u': case 'x': case 'X': {
 			uint64_t v = longs ? va_arg(list, unsigned long) : va_arg(list, unsigned);
-			size_t n = digits(end, v, *p == 'u' ? 10 : 16, *p == 'X');
-			put_field(t, &f, false, end - n, n);
+			size_t n = digits(end, v, *p == 'u' ? 10 : 16, *p == 'X' ? UPPER_CASE : LOWER_CASE);
+			put_field(t, &f, "", end - n, n);
 			break;
 		}
 		case 's': {
@@ -125,12 +129,12 @@ void text_vfmt(struct text *t, const char *format, va_list args)
 			while ((f.precision < 0 || n < (size_t)f.precision) && s[n])
 				n++;
 			f.zero = false;
-			put_field(t, &f, false, s, n);
+			put_field(t, &f, "", s, n);
 			break;
 		}
 		case 'c': {
 			char c = (char)va_arg(list, int);
-			put_field(t, &f, false, &c, 1);
+			put_field(t, &f, "", &c, 1);
 			break;
 		}
 		case '%':
@@ -164,12 +168,12 @@ void text_fixed(struct text *t, int64_t value, unsigned decimals)
 		scale *= 10;
 	if (value < 0)
 		text_char(t, '-');
-	size_t n = digits(end, v / scale, 10, false);
+	size_t n = digits(end, v / scale, 10, LOWER_CASE);
 	text_bytes(t, end - n, n);
 	if (!decimals)
 		return;
 	text_char(t, '.');
-	n = digits(end, v % scale, 10, false);
+	n = digits(end, v % scale, 10, LOWER_CASE);
 	pad(t, '0', decimals - n);
 	text_bytes(t, end - n, n);
 }

@@ -265,11 +265,13 @@ static bool blank(char c)
 	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
+enum first_word { FIRST_IS_KEY, FIRST_MAY_BE_PROGRAM };
+
 /* Words key=value; a value with blanks stands in double quotes. Changes `text`: quotes go away. */
-static void read_words(struct config *c, const char *file, char *text, bool program_name_first)
+static void read_words(struct config *c, const char *file, char *text, enum first_word first_word)
 {
 	struct origin from = { file, 1 };
-	bool first = program_name_first;
+	bool first = first_word == FIRST_MAY_BE_PROGRAM;
 	for (char *at = text;;) {
 		while (blank(*at))
 			at++;
@@ -307,7 +309,7 @@ static void read_load_options(struct config *c)
 	if (uefi.loaded->LoadOptionsSize > 2 * (OPTIONS_BYTES - 1) ||
 	    !uefi_ascii(uefi.loaded->LoadOptions, uefi.loaded->LoadOptionsSize / 2, text, sizeof(text)) || text[0] == 0)
 		return;
-	read_words(c, "load options", text, true);
+	read_words(c, "load options", text, FIRST_MAY_BE_PROGRAM);
 }
 
 static void read_fwcfg(struct config *c)
@@ -316,7 +318,7 @@ static void read_fwcfg(struct config *c)
 	char text[OPTIONS_BYTES];
 	enum status s = fwcfg_read(FWCFG_OPTIONS, text, sizeof(text));
 	if (s == ST_OK)
-		read_words(c, FWCFG_OPTIONS, text, false);
+		read_words(c, FWCFG_OPTIONS, text, FIRST_IS_KEY);
 	else if (s != ST_MISSING)
 		config_problem(c, &from, "expected at most %u bytes", OPTIONS_BYTES - 1);
 }

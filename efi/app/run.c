@@ -100,14 +100,16 @@ static enum status told(struct here *p, const char *name, enum status s)
 	return s;
 }
 
+enum attempt { ATTEMPT_WHEN_DUE, ATTEMPT_NOW };
+
 /* Brings the medium's journal up to what has been said. A failure is tried again with the next line, then with the second, the
- * fourth, ... after it, and at the end (`now`): an attempt may take a minute. */
-static enum status journal_write(struct here *p, bool now)
+ * fourth, ... after it, and at the end (now): an attempt may take a minute. */
+static enum status journal_write(struct here *p, enum attempt attempt)
 {
 	const struct saved_results_text *j = &p->saved->journal;
 	if (p->unsaved || j->lost)
 		return ST_OK;
-	if (p->unwritten != ST_OK && !now && p->wait > 0) {
+	if (p->unwritten != ST_OK && attempt == ATTEMPT_WHEN_DUE && p->wait > 0) {
 		p->wait--;
 		return p->unwritten;
 	}
@@ -129,7 +131,7 @@ static enum status place_append(void *self, const char *name, const void *bytes,
 	struct here *p = self;
 	watchdog_feed(p->watchdog);
 	saved_results_append(&p->saved->journal, bytes, n);
-	enum status s = p->saved->journal.lost && !p->unsaved ? files_append(p->files, bytes, n) : journal_write(p, false);
+	enum status s = p->saved->journal.lost && !p->unsaved ? files_append(p->files, bytes, n) : journal_write(p, ATTEMPT_WHEN_DUE);
 	(void)told(p, name, s);
 	serial_journal(&p->serial, bytes, n); /* after the file: what appears there is on the medium */
 	send_journal(p->run, &p->saved->journal);
@@ -170,7 +172,7 @@ static enum status settle(struct here *p, const struct suite_host *host)
 		return ST_OK;
 	watchdog_feed(p->watchdog);
 	p->settling = true;
-	enum status s = journal_write(p, true);
+	enum status s = journal_write(p, ATTEMPT_NOW);
 	if (s == ST_OK && p->file_lost && !p->saved->journal.lost) {
 		p->file_lost = false;
 		p->said = ST_OK;

@@ -328,9 +328,9 @@ unsigned selftest_run(const char *name, struct hw *h)
 	/* "all" omits the tests that end the program. */
 	bool all = str_equal(name, "all"), known = all;
 	static const struct { const char *name; bool in_all; void (*test)(struct tap *, struct hw *); } tests[] = {
-		{ "faults", true, test_faults }, { "limits", true, test_limits }, { "together", true, test_together },
-		{ "memory", true, test_memory }, { "types", true, test_types }, { "lost", false, test_lost },
-		{ "guard", true, test_msr_guard }, { "triple", false, test_triple },
+		{ .name = "faults", .in_all = true, .test = test_faults }, { .name = "limits", .in_all = true, .test = test_limits }, { .name = "together", .in_all = true, .test = test_together },
+		{ .name = "memory", .in_all = true, .test = test_memory }, { .name = "types", .in_all = true, .test = test_types }, { .name = "lost", .in_all = false, .test = test_lost },
+		{ .name = "guard", .in_all = true, .test = test_msr_guard }, { .name = "triple", .in_all = false, .test = test_triple },
 	};
 	print("# %u processors, %u memory nodes\n", h->access.cores, h->access.nodes);
 	for (unsigned i = 0; i < COUNT_OF(tests); i++)

@@ -110,11 +110,14 @@ static bool find(uint64_t bytes, uint64_t limit, uint64_t *at)
 	return false;
 }
 
-static bool is_type(uint64_t from, uint64_t to, bool conventional)
+enum use { USE_FREE, USE_TAKEN };
+
+/* All of it free (conventional), or none. */
+static bool is_all(uint64_t from, uint64_t to, enum use use)
 {
 	for (unsigned i = 0; i < count; i++) {
 		const struct range *r = &ranges[i];
-		if (r->from < to && from < r->to && (r->type == NOTHING || (r->type == EfiConventionalMemory) != conventional))
+		if (r->from < to && from < r->to && (r->type == NOTHING || (r->type == EfiConventionalMemory) != (use == USE_FREE)))
 			return false;
 	}
 	return to <= MAPPED_TO;
@@ -131,7 +134,7 @@ EFI_STATUS EFIAPI memory_allocate_pages(EFI_ALLOCATE_TYPE how, EFI_MEMORY_TYPE t
 		limit = *at < MAPPED_TO ? (*at + 1) & ~(PAGE - 1) : MAPPED_TO;
 	if (how == AllocateAddress) {
 		place = *at;
-		if ((place & (PAGE - 1)) != 0 || place + bytes < place || !is_type(place, place + bytes, true))
+		if ((place & (PAGE - 1)) != 0 || place + bytes < place || !is_all(place, place + bytes, USE_FREE))
 			return EFI_NOT_FOUND;
 	} else if (!find(bytes, limit, &place)) {
 		return EFI_OUT_OF_RESOURCES;
@@ -147,7 +150,7 @@ EFI_STATUS EFIAPI memory_free_pages(EFI_PHYSICAL_ADDRESS at, UINTN pages)
 	uint64_t bytes = (uint64_t)pages * PAGE;
 	if ((at & (PAGE - 1)) != 0 || pages == 0 || pages > MAPPED_TO / PAGE || at + bytes < at)
 		return EFI_INVALID_PARAMETER;
-	if (!is_type(at, at + bytes, false))
+	if (!is_all(at, at + bytes, USE_TAKEN))
 		return EFI_NOT_FOUND;
 	return paint(at, at + bytes, EfiConventionalMemory) ? EFI_SUCCESS : EFI_OUT_OF_RESOURCES;
 }

@@ -31,9 +31,9 @@ static void take_pxe(struct origin_server *o, EFI_HANDLE handle)
 	if (m->UsingIpv6 || !m->DhcpAckReceived)
 		return;
 	const EFI_PXE_BASE_CODE_PACKET *boot = m->PxeReplyReceived ? &m->PxeReply : m->ProxyOfferReceived ? &m->ProxyOffer : &m->DhcpAck;
-	origin_take_dhcp(o, m->DhcpAck.Raw, sizeof(m->DhcpAck.Raw), false);
+	origin_take_dhcp(o, m->DhcpAck.Raw, sizeof(m->DhcpAck.Raw));
 	if (o->folder[0] == 0)
-		origin_take_dhcp(o, boot->Raw, sizeof(boot->Raw), true);
+		origin_take_boot_file(o, boot->Raw, sizeof(boot->Raw));
 }
 
 /* The handle at or above `handle` in the device path that has the service. */

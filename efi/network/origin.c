@@ -79,16 +79,18 @@ static void boot_file(struct origin_server *o, const uint8_t *packet, size_t byt
 	(void)address_folder(o->folder, sizeof(o->folder), all, t.length);
 }
 
-void origin_take_dhcp(struct origin_server *o, const uint8_t *packet, size_t bytes, bool boot)
+void origin_take_boot_file(struct origin_server *o, const uint8_t *packet, size_t bytes)
+{
+	if (bytes >= DHCP_OPTIONS)
+		boot_file(o, packet, bytes);
+}
+
+void origin_take_dhcp(struct origin_server *o, const uint8_t *packet, size_t bytes)
 {
 	const uint8_t *v;
 	size_t n;
 	if (bytes < DHCP_OPTIONS)
 		return;
-	if (boot) {
-		boot_file(o, packet, bytes);
-		return;
-	}
 	memcpy(o->station, packet + DHCP_YOU, 4);
 	if ((v = option(packet, bytes, OPTION_MASK, 4, &n)) != NULL)
 		memcpy(o->mask, v, 4);

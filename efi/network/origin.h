@@ -16,8 +16,10 @@ struct origin_server {
 
 /* Takes what a device path tells: UEFI 2.10, 10.3.4: MAC (.11), IPv4 (.12), IPv6 (.13), URI (.22). `bytes` bounds it. */
 void origin_take_path(struct origin_server *o, const uint8_t *path, size_t bytes);
-/* Takes the address, gateway and boot file of a DHCP answer (RFC 2131 with the options of RFC 2132) of `bytes` bytes from its
- * first field, op, on. `boot`: of the answer that names the boot file, whose server may be another than that of the address. */
-void origin_take_dhcp(struct origin_server *o, const uint8_t *packet, size_t bytes, bool boot);
+/* Takes the address and gateway of a DHCP answer (RFC 2131 with the options of RFC 2132) of `bytes` bytes from its first field,
+ * op, on. */
+void origin_take_dhcp(struct origin_server *o, const uint8_t *packet, size_t bytes);
+/* Takes the boot file of the answer that names it, whose server may be another than that of the address. */
+void origin_take_boot_file(struct origin_server *o, const uint8_t *packet, size_t bytes);
 
 #endif

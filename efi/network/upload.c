@@ -151,7 +151,7 @@ static enum transfer put_piece(struct upload *u)
 		u->sent = u->piece_end;
 		u->piece_end = 0;
 		u->piece_again = 0;
-		upload_state_keep(u, false);
+		upload_state_save(u, UPLOAD_BEGUN);
 	}
 	return r;
 }
@@ -242,7 +242,7 @@ enum status upload_finish(struct upload *u, void (*feed)(const void *self), cons
 			break;
 	}
 	if (all_there(u)) {
-		upload_state_keep(u, true);
+		upload_state_save(u, UPLOAD_DONE);
 		print("uploaded: %s\n", u->dir);
 		return ST_OK;
 	}

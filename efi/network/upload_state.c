@@ -54,13 +54,13 @@ static enum status note_text(char *at, size_t capacity, const char *to, uint64_t
 	return t.full ? ST_FULL : ST_OK;
 }
 
-void upload_state_keep(const struct upload *u, bool done)
+void upload_state_save(const struct upload *u, enum upload_progress progress)
 {
 	char at[FILES_SAVED_BYTES];
 	size_t n;
 	if (u->files->run == NULL || u->files->state != ST_OK)
 		return;
-	enum status s = note_text(at, sizeof(at), u->dir, u->sent, done, &n);
+	enum status s = note_text(at, sizeof(at), u->dir, u->sent, progress == UPLOAD_DONE, &n);
 	if (s == ST_OK)
 		s = files_save_of_run(u->files, NULL, UPLOAD_STATE, at, n);
 	if (s != ST_OK)
@@ -96,7 +96,7 @@ void upload_resume(struct upload *u)
 		upload_file(u, "machine.txt", text, bytes);
 		pages_put(text, pages_bytes);
 	}
-	upload_state_keep(u, false); /* from here on it is known that this run is to be sent */
+	upload_state_save(u, UPLOAD_BEGUN); /* from here on it is known that this run is to be sent */
 }
 
 /* --- earlier runs ---------------------------------------------------------------------------------- */

@@ -6,8 +6,9 @@
 
 #define UPLOAD_STATE "upload.txt"
 
+enum upload_progress { UPLOAD_BEGUN, UPLOAD_DONE };
 /* Writes it for the run that u->files has open; nothing without a stick. */
-void upload_state_keep(const struct upload *u, bool done);
+void upload_state_save(const struct upload *u, enum upload_progress progress);
 
 /* One file of a run; `again`: it may be there already. */
 bool upload_put(struct upload *u, const char *name, const void *bytes, size_t n, bool again);

@@ -50,13 +50,15 @@ static enum status hw_rdtsc(void *self, unsigned core, uint64_t *value)
 }
 
 /* --- PCI: ECAM where MCFG covers the bus, else ports 0xCF8 and 0xCFC (PCI 3.0, 3.2.2.3.2) -------- */
-static enum status hw_mmio(void *self, uint64_t address, unsigned width, uint64_t *value, bool write)
+enum transfer { TRANSFER_READ, TRANSFER_WRITE };
+
+static enum status hw_mmio(void *self, uint64_t address, unsigned width, uint64_t *value, enum transfer transfer)
 {
 	struct register_op op = { .index = address, .value = *value, .more = width };
 	if ((width != 1 && width != 2 && width != 4 && width != 8) || address % width != 0)
 		return ST_RANGE;
-	enum status s = core_call(self, 0, write ? op_write : op_read, &op);
-	if (s == ST_OK && !write)
+	enum status s = core_call(self, 0, transfer == TRANSFER_WRITE ? op_write : op_read, &op);
+	if (s == ST_OK && transfer == TRANSFER_READ)
 		*value = op.value;
 	return s;
 }
@@ -64,27 +66,27 @@ static enum status hw_mmio(void *self, uint64_t address, unsigned width, uint64_
 static enum status hw_mmio_read(void *self, uint64_t address, unsigned width, uint64_t *value)
 {
 	*value = 0;
-	return hw_mmio(self, address, width, value, false);
+	return hw_mmio(self, address, width, value, TRANSFER_READ);
 }
 
 static enum status hw_mmio_write(void *self, uint64_t address, unsigned width, uint64_t value)
 {
-	return hw_mmio(self, address, width, &value, true);
+	return hw_mmio(self, address, width, &value, TRANSFER_WRITE);
 }
 
-static enum status hw_pci(void *self, struct pci_address at, uint32_t *value, bool write)
+static enum status hw_pci(void *self, struct pci_address at, uint32_t *value, enum transfer transfer)
 {
 	uint64_t address, wide = *value;
 	if (at.device > 31 || at.function > 7 || at.reg > 4092 || at.reg % 4 != 0)
 		return ST_RANGE;
 	if (pci_ecam_address(self, at, &address)) {
-		enum status s = hw_mmio(self, address, 4, &wide, write);
+		enum status s = hw_mmio(self, address, 4, &wide, transfer);
 		*value = (uint32_t)wide;
 		return s;
 	}
 	if (at.segment != 0 || at.reg > 252)
 		return ST_UNSUPPORTED;
-	if (write)
+	if (transfer == TRANSFER_WRITE)
 		pci_port_write32(at.bus, at.device, at.function, at.reg, *value);
 	else
 		*value = pci_port_read32(at.bus, at.device, at.function, at.reg);
@@ -94,12 +96,12 @@ static enum status hw_pci(void *self, struct pci_address at, uint32_t *value, bo
 static enum status hw_pci_read32(void *self, struct pci_address at, uint32_t *value)
 {
 	*value = 0;
-	return hw_pci(self, at, value, false);
+	return hw_pci(self, at, value, TRANSFER_READ);
 }
 
 static enum status hw_pci_write32(void *self, struct pci_address at, uint32_t value)
 {
-	return hw_pci(self, at, &value, true);
+	return hw_pci(self, at, &value, TRANSFER_WRITE);
 }
 
 /* --- memory --------------------------------------------------------------------------------------- */
@@ -198,14 +200,16 @@ static uint64_t forced_write_back(struct hw *h)
 	return hw_rdmsr(h, 0, MSR_TOM2, &top) == ST_OK ? top & TOM2_ADDRESS : 0;
 }
 
-static enum status map_fixed(struct hw *h, uint64_t va, uint64_t bytes, unsigned node, bool executable, void **host)
+enum contents { CONTENTS_CODE, CONTENTS_DATA };
+
+static enum status map_fixed(struct hw *h, uint64_t va, uint64_t bytes, unsigned node, enum contents contents, void **host)
 {
 	uint64_t pa;
 	enum status s = physical_get(h->acpi, h->wb_above, bytes, PAGE_4K, node, &pa);
 	if (s != ST_OK && node != 0)
 		s = physical_get(h->acpi, h->wb_above, bytes, PAGE_4K, 0, &pa);
 	if (s == ST_OK)
-		s = window_map(&h->window, va, pa, bytes, PAGE_4K, executable);
+		s = window_map(&h->window, va, pa, bytes, PAGE_4K, contents == CONTENTS_CODE);
 	if (s == ST_OK)
 		*host = (void *)(uintptr_t)pa;
 	return s;
@@ -215,15 +219,15 @@ static enum status map_areas(struct hw *h)
 {
 	size_t code_bytes = (size_t)(kernel_code_end - kernel_code);
 	void *code;
-	enum status s = map_fixed(h, WINDOW_CODE, (code_bytes + 0xFFF) & ~0xFFFull, h->core_node[0], true, &code);
+	enum status s = map_fixed(h, WINDOW_CODE, (code_bytes + 0xFFF) & ~0xFFFull, h->core_node[0], CONTENTS_CODE, &code);
 	if (s != ST_OK)
 		return s;
 	memcpy(code, kernel_code, code_bytes);
 	for (unsigned i = 0; i < h->access.cores && s == ST_OK; i++) {
 		struct core *c = h->cores[i];
-		s = map_fixed(h, WINDOW_CONTROL + i * CONTROL_BYTES, CONTROL_BYTES, c->node, false, &c->control);
+		s = map_fixed(h, WINDOW_CONTROL + i * CONTROL_BYTES, CONTROL_BYTES, c->node, CONTENTS_DATA, &c->control);
 		if (s == ST_OK)
-			s = map_fixed(h, WINDOW_DS + i * DS_BYTES, DS_BYTES, c->node, false, &c->ds);
+			s = map_fixed(h, WINDOW_DS + i * DS_BYTES, DS_BYTES, c->node, CONTENTS_DATA, &c->ds);
 	}
 	return s;
 }

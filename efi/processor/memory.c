@@ -59,14 +59,16 @@ static unsigned leaf_level(uint64_t page)
 	return page == PAGE_1G ? 3 : page == PAGE_2M ? 2 : 1;
 }
 
-/* The entry of `va` at `level`, with tables above it created on demand; NULL: no memory, or a large page is in the way. */
-static uint64_t *entry_of(struct window *w, uint64_t va, unsigned level, bool make)
+enum tables { TABLES_FIND, TABLES_MAKE };
+
+/* The entry of `va` at `level`; TABLES_MAKE: with the tables above it. NULL: no table, no memory, or a large page is in the way. */
+static uint64_t *entry_of(struct window *w, uint64_t va, unsigned level, enum tables tables)
 {
 	uint64_t *table = w->level4;
 	for (unsigned l = 4; l > level; l--) {
 		uint64_t *e = &table[va >> (12 + 9 * (l - 1)) & 511];
 		if ((*e & 1) == 0) {
-			uint64_t *fresh = make ? pages_get(0x1000) : NULL;
+			uint64_t *fresh = tables == TABLES_MAKE ? pages_get(0x1000) : NULL;
 			if (fresh == NULL)
 				return NULL;
 			*e = (uint64_t)(uintptr_t)fresh | PRESENT_RW_AD;
@@ -97,7 +99,7 @@ enum status window_map(struct window *w, uint64_t va, uint64_t pa, uint64_t byte
 	unsigned level = leaf_level(page);
 	uint64_t bits = PRESENT_RW_AD | (level > 1 ? PAGE_SIZE_BIT : 0) | (executable || !w->nx ? 0 : NO_EXECUTE);
 	for (uint64_t at = 0; at < bytes; at += page) {
-		uint64_t *e = entry_of(w, va + at, level, true);
+		uint64_t *e = entry_of(w, va + at, level, TABLES_MAKE);
 		enum status s = e == NULL ? ST_FULL : ST_OK;
 		if (e != NULL && (*e & 1) != 0 && (level == 1 || !make_way(e)))
 			s = ST_BROKEN;
@@ -113,7 +115,7 @@ enum status window_map(struct window *w, uint64_t va, uint64_t pa, uint64_t byte
 void window_unmap(struct window *w, uint64_t va, uint64_t bytes, uint64_t page)
 {
 	for (uint64_t at = 0; at < bytes; at += page) {
-		uint64_t *e = entry_of(w, va + at, leaf_level(page), false);
+		uint64_t *e = entry_of(w, va + at, leaf_level(page), TABLES_FIND);
 		if (e != NULL)
 			*e = 0;
 	}

@@ -149,11 +149,16 @@ static void post(struct core *c, uint64_t entry, uint64_t undo, uint64_t argumen
 	c->posted = c->posted + 1;
 }
 
+enum first_kick { KICK_LATER, KICK_AT_ONCE };
+
+/* One that sleeps has to be woken. */
+static enum first_kick first_kick(const struct hw *h) { return h->park == PARK_HLT ? KICK_AT_ONCE : KICK_LATER; }
+
 /* Waits until *word is `value`. An NMI every ms wakes one that sleeps without looking. */
-static bool wait_for(struct hw *h, struct core *c, const volatile uint64_t *word, uint64_t value, uint64_t ms, bool at_once)
+static bool wait_for(struct hw *h, struct core *c, const volatile uint64_t *word, uint64_t value, uint64_t ms, enum first_kick first)
 {
 	uint64_t from = read_tsc(), kicked = from, now;
-	if (at_once && *word != value)
+	if (first == KICK_AT_ONCE && *word != value)
 		kick(h, c);
 	while (*word != value) {
 		relax();
@@ -170,7 +175,7 @@ static bool wait_for(struct hw *h, struct core *c, const volatile uint64_t *word
 
 static bool wait_ready(struct hw *h, struct core *c)
 {
-	if (wait_for(h, c, &c->ready, c->posted, READY_MS, h->park == PARK_HLT))
+	if (wait_for(h, c, &c->ready, c->posted, READY_MS, first_kick(h)))
 		return true;
 	c->lost = true;
 	h->lost++;
@@ -185,7 +190,7 @@ static bool wait_done(struct hw *h, struct core *c, uint64_t from, uint64_t limi
 	if (c->done == c->posted)
 		return true;
 	c->abandon = 1;
-	if (wait_for(h, c, &c->done, c->posted, ABANDON_MS, true))
+	if (wait_for(h, c, &c->done, c->posted, ABANDON_MS, KICK_AT_ONCE))
 		return true;
 	c->lost = true;
 	h->lost++;
@@ -460,7 +465,7 @@ bool cores_stop(struct hw *h)
 			continue;
 		c->leave = true;
 		post(c, 0, 0, 0, 0, 0);
-		all = wait_for(h, c, &c->ready, c->posted, LEAVE_MS, h->park == PARK_HLT) && all;
+		all = wait_for(h, c, &c->ready, c->posted, LEAVE_MS, first_kick(h)) && all;
 	}
 	for (uint64_t from = read_tsc(); read_tsc() - from < h->tsc_per_ms;) /* until the last NMI has arrived */
 		relax();

@@ -14,35 +14,37 @@ static const struct writable_msr *listed(const struct msr_guard *g, uint32_t msr
 #define LEAF_FEATURES    7
 #define LEAF_KIND        0x1A
 
+enum afterwards { PUT_BACK, LEFT };
+
 /* One register of a function; several entries may share a register (fields of filters). */
-static void take(struct pci_address at, uint32_t reg, uint64_t bits, bool restore, const struct uncore_device *d, const char *what,
+static void take(struct pci_address at, uint32_t reg, uint64_t bits, enum afterwards afterwards, const struct uncore_device *d, const char *what,
                  struct msr_guard_pci *out)
 {
 	if (at.reg == reg)
-		*out = (struct msr_guard_pci){ .mask = out->mask | (uint32_t)bits, .restore = restore, .device = d, .what = what };
+		*out = (struct msr_guard_pci){ .mask = out->mask | (uint32_t)bits, .restore = afterwards == PUT_BACK, .device = d, .what = what };
 }
 
 static void take_counter(struct pci_address at, uint32_t reg, const struct uncore_box *b, const struct uncore_device *d,
                          struct msr_guard_pci *out)
 {
-	take(at, reg, UINT32_MAX, true, d, "counter, low half", out);
-	take(at, reg + 4, b->width >= 64 ? UINT32_MAX : (1ull << (b->width - 32)) - 1, true, d, "counter, high half", out);
+	take(at, reg, UINT32_MAX, PUT_BACK, d, "counter, low half", out);
+	take(at, reg + 4, b->width >= 64 ? UINT32_MAX : (1ull << (b->width - 32)) - 1, PUT_BACK, d, "counter, high half", out);
 }
 
 static void take_own(struct pci_address at, const struct uncore_box *b, const struct uncore_device *d, struct msr_guard_pci *out)
 {
 	for (unsigned c = 0; c < b->counters; c++) {
-		take(at, b->control + c * b->control_stride, b->selectable, true, d, "select of a counter", out);
+		take(at, b->control + c * b->control_stride, b->selectable, PUT_BACK, d, "select of a counter", out);
 		take_counter(at, b->counter + c * b->counter_stride, b, d, out);
 	}
 	if (b->fixed_control) {
-		take(at, b->fixed_control, b->fixed_enable | b->fixed_reset, true, d, "control of the fixed counter", out);
+		take(at, b->fixed_control, b->fixed_enable | b->fixed_reset, PUT_BACK, d, "control of the fixed counter", out);
 		take_counter(at, b->fixed_counter, b, d, out);
 	}
 	if (b->box_control)
-		take(at, b->box_control, b->box_keep | b->box_reset | b->box_freeze, false, d, "resets and freezes the box", out);
+		take(at, b->box_control, b->box_keep | b->box_reset | b->box_freeze, LEFT, d, "resets and freezes the box", out);
 	if (b->box_status)
-		take(at, b->box_status, b->box_status_mask, false, d, "overflow bits, cleared by writing 1", out);
+		take(at, b->box_status, b->box_status_mask, LEFT, d, "overflow bits, cleared by writing 1", out);
 }
 
 bool msr_guard_pci_listed(const struct processor *p, struct pci_address at, struct msr_guard_pci *out)
@@ -60,7 +62,7 @@ bool msr_guard_pci_listed(const struct processor *p, struct pci_address at, stru
 				const struct uncore_filter *k = &b->filters[f];
 				const uint8_t function = k->function == UNCORE_OWN ? d->function : k->function;
 				if (function == at.function)
-					take(at, k->reg, ((2ull << k->high) - 1) & ~((1ull << k->low) - 1), true, d, "filter of the box", out);
+					take(at, k->reg, ((2ull << k->high) - 1) & ~((1ull << k->low) - 1), PUT_BACK, d, "filter of the box", out);
 			}
 		}
 	}

@@ -64,12 +64,14 @@ static bool may_take(const struct packing *k, unsigned e, unsigned run, unsigned
 	return (k->run_fixed[e] == NOBODY || k->run_fixed[e] == run) && k->mask[e] >> counter & 1 && !k->seen[run][counter];
 }
 
-/* The first slot from (*run, *counter) on that event e may take; with `empty`, one that is free. */
-static bool next_slot(const struct packing *k, unsigned e, bool empty, uint8_t *run, uint8_t *counter)
+enum wanted_slot { SLOT_ANY, SLOT_FREE };
+
+/* The first slot from (*run, *counter) on that event e may take. */
+static bool next_slot(const struct packing *k, unsigned e, enum wanted_slot wanted, uint8_t *run, uint8_t *counter)
 {
 	for (unsigned r = *run, c = *counter; r < k->runs; r++, c = 0)
 		for (; c < COUNTERS_MAX; c++)
-			if (may_take(k, e, r, c) && (!empty || k->owner[r][c] == NOBODY)) {
+			if (may_take(k, e, r, c) && (wanted == SLOT_ANY || k->owner[r][c] == NOBODY)) {
 				*run = (uint8_t)r;
 				*counter = (uint8_t)c;
 				return true;
@@ -88,13 +90,13 @@ static bool augment(struct packing *k, unsigned e)
 	path[0].event = (uint8_t)e;
 	for (;;) {
 		uint8_t r = 0, c = 0;
-		if (next_slot(k, path[depth].event, true, &r, &c)) {
+		if (next_slot(k, path[depth].event, SLOT_FREE, &r, &c)) {
 			path[depth].run = r;
 			path[depth].counter = c;
 			break;
 		}
 		/* every slot that it may take is owned: ask the next owner to move */
-		if (!next_slot(k, path[depth].event, false, &path[depth].run, &path[depth].counter)) {
+		if (!next_slot(k, path[depth].event, SLOT_ANY, &path[depth].run, &path[depth].counter)) {
 			if (depth-- == 0)
 				return false;
 			continue;
@@ -110,12 +112,14 @@ static bool augment(struct packing *k, unsigned e)
 	return true;
 }
 
-/* Matches the events of `which` (all, or only those assigned to a run) under the runs assigned so far. */
-static bool match(struct packing *k, bool all)
+enum matched { MATCH_ALL, MATCH_ASSIGNED };
+
+/* Matches all events, or only those assigned to a run, under the runs assigned so far. */
+static bool match(struct packing *k, enum matched which)
 {
 	memset(k->owner, NOBODY, sizeof(k->owner));
 	for (unsigned e = 0; e < k->count; e++)
-		if ((all || k->run_fixed[e] != NOBODY) && !augment(k, e))
+		if ((which == MATCH_ALL || k->run_fixed[e] != NOBODY) && !augment(k, e))
 			return false;
 	return true;
 }
@@ -154,7 +158,7 @@ static bool search(struct packing *k)
 			order[n++] = (uint8_t)e;
 	}
 	if (n == 0)
-		return match(k, true);
+		return match(k, MATCH_ALL);
 	next_run[0] = 0;
 	for (;;) {
 		unsigned e = order[depth];
@@ -170,7 +174,7 @@ static bool search(struct packing *k)
 			if (!fits(k, e, r))
 				continue;
 			k->run_fixed[e] = (uint8_t)r;
-			placed = match(k, depth + 1 == n);
+			placed = match(k, depth + 1 == n ? MATCH_ALL : MATCH_ASSIGNED);
 			if (!placed)
 				k->run_fixed[e] = NOBODY;
 		}

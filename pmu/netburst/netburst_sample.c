@@ -157,15 +157,14 @@ enum status netburst_sample_stop(struct netburst_sample *s)
 	return ST_OK;
 }
 
-void netburst_record_read(const uint8_t *at, bool wide, struct netburst_record *out)
+void netburst_record_read(const uint8_t *at, enum netburst_record_word word, struct netburst_record *out)
 {
 	/* AX BX CX DX SI DI BP SP, then R8 to R15 */
 	static const uint8_t order[16] = { 0, 3, 1, 2, 6, 7, 5, 4, 8, 9, 10, 11, 12, 13, 14, 15 };
-	unsigned word = wide ? 8 : 4;
 	*out = (struct netburst_record){ 0 };
 	memcpy(&out->flags, at, word);
 	memcpy(&out->ip, at + word, word);
-	for (unsigned i = 0; i < (wide ? 16u : 8u); i++)
+	for (unsigned i = 0; i < (word == NETBURST_RECORD_WIDE ? 16u : 8u); i++)
 		memcpy(&out->gpr[order[i]], at + (2 + i) * word, word);
 }
 
@@ -174,7 +173,7 @@ enum status netburst_sample_read(const struct netburst_sample *s, unsigned i, st
 	if (i >= s->records)
 		return ST_RANGE;
 	if (s->precise) {
-		netburst_record_read(s->ds + DS_BUFFER + i * RECORD_BYTES, true, out);
+		netburst_record_read(s->ds + DS_BUFFER + i * RECORD_BYTES, NETBURST_RECORD_WIDE, out);
 		return ST_OK;
 	}
 	*out = (struct netburst_record){ .ip = s->taken.records[i].ip };

@@ -34,7 +34,9 @@ MUST_CHECK enum status netburst_sample_start(struct netburst_sample *s, const st
 MUST_CHECK enum status netburst_sample_stop(struct netburst_sample *s);
 /* Record i of the last burst. */
 MUST_CHECK enum status netburst_sample_read(const struct netburst_sample *s, unsigned i, struct netburst_record *out);
-/* A record of 40 bytes (wide: 144) as it lies in memory. */
-void netburst_record_read(const uint8_t *at, bool wide, struct netburst_record *out);
+/* Bytes of a word of a record: of one of 40 bytes, and of one of 144. */
+enum netburst_record_word { NETBURST_RECORD_NARROW = 4, NETBURST_RECORD_WIDE = 8 };
+/* A record as it lies in memory. */
+void netburst_record_read(const uint8_t *at, enum netburst_record_word word, struct netburst_record *out);
 
 #endif

@@ -81,9 +81,11 @@ static enum status write_box(const struct access *a, const struct uncore *u, str
 	return s == ST_OK ? uncore_reg_write(a, u, at, b->box_control, value) : s;
 }
 
+enum change { FREEZE, RELEASE };
+
 /* Freezes or releases the boxes of a run, by the global control or each by its own; once if several share the register. */
-static enum status stop_go(const struct access *a, const struct uncore *u, const struct uncore_plan *plan, unsigned run,
-                           unsigned socket, bool stop)
+static enum status change_boxes(const struct access *a, const struct uncore *u, const struct uncore_plan *plan, unsigned run,
+                                unsigned socket, enum change change)
 {
 	const struct processor *p = u->cpu->processor;
 	uint32_t written = 0;
@@ -94,12 +96,12 @@ static enum status stop_go(const struct access *a, const struct uncore *u, const
 			continue;
 		if (!u->box_freeze) {
 			if (b->global_control != written)
-				s = wr(a, u, socket, b->global_control, stop ? b->global_freeze : b->global_unfreeze);
+				s = wr(a, u, socket, b->global_control, change == FREEZE ? b->global_freeze : b->global_unfreeze);
 			written = b->global_control;
 		} else if (b->box_control) {
 			EACH_INSTANCE(i, u, socket, b)
 				if (s == ST_OK)
-					s = write_box(a, u, at_of(b, socket, i), b->box_keep | (stop ? b->box_freeze : 0));
+					s = write_box(a, u, at_of(b, socket, i), b->box_keep | (change == FREEZE ? b->box_freeze : 0));
 		}
 	}
 	return s;
@@ -290,10 +292,10 @@ enum status uncore_start(const struct access *a, struct uncore *u, const struct 
 		return ST_UNSUPPORTED;
 	if (run >= plan->runs || socket >= u->sockets)
 		return ST_RANGE;
-	s = stop_go(a, u, plan, run, socket, true);
+	s = change_boxes(a, u, plan, run, socket, FREEZE);
 	if (s == ST_FAULT && !u->box_freeze) { /* no global control: use the boxes' own if they have one */
 		u->box_freeze = true;
-		s = stop_go(a, u, plan, run, socket, true);
+		s = change_boxes(a, u, plan, run, socket, FREEZE);
 	}
 	for (unsigned b = 0; b < p->box_count && s == ST_OK; b++)
 		if (in_run(plan, run, &p->boxes[b])) {
@@ -320,7 +322,7 @@ enum status uncore_start(const struct access *a, struct uncore *u, const struct 
 			s = wr(a, u, socket, p->boxes[b].global_control, on);
 	}
 	/* Also after a failure: what was frozen is released. */
-	const enum status go = stop_go(a, u, plan, run, socket, false);
+	const enum status go = change_boxes(a, u, plan, run, socket, RELEASE);
 	return s == ST_OK ? go : s;
 }
 
@@ -329,14 +331,14 @@ enum status uncore_stop(const struct access *a, const struct uncore *u, const st
 	const struct processor *p = u->cpu->processor;
 	if (run >= plan->runs || socket >= u->sockets)
 		return ST_RANGE;
-	enum status first = stop_go(a, u, plan, run, socket, true), s;
+	enum status first = change_boxes(a, u, plan, run, socket, FREEZE), s;
 	for (unsigned b = 0; b < p->box_count; b++) {
 		if (!in_run(plan, run, &p->boxes[b]))
 			continue;
 		s = selects_off(a, u, socket, &p->boxes[b]);
 		first = first == ST_OK ? s : first;
 	}
-	s = stop_go(a, u, plan, run, socket, false);
+	s = change_boxes(a, u, plan, run, socket, RELEASE);
 	return first == ST_OK ? s : first;
 }
 

@@ -63,9 +63,12 @@ static void print_differences(const struct fleet *f, const struct fleet_run *r)
 	}
 }
 
+enum listed { LIST_OUTLIERS, LIST_DRIFTS };
+
 /* Prints the findings of one kind, run by run; how many runs had one. */
-static unsigned print_findings(const struct fleet *f, bool drift)
+static unsigned print_findings(const struct fleet *f, enum listed listed)
 {
+	const bool drift = listed == LIST_DRIFTS;
 	unsigned runs = 0, last = UINT32_MAX, rows = 0;
 	for (unsigned i = 0; i < f->finding_count; i++) {
 		const struct fleet_finding *x = &f->findings[i];
@@ -98,11 +101,11 @@ static int print_fleet(const struct fleet *f)
 	for (unsigned g = 0; g < f->group_count; g++)
 		printf("  %5u %s%s\n", f->groups[g].runs, f->groups[g].name, f->groups[g].runs < FLEET_RUNS_LEAST ? " (too few: none is called outlying)" : "");
 	puts("\nOutlying runs, against the median of their group:");
-	unsigned outlying = print_findings(f, false);
+	unsigned outlying = print_findings(f, LIST_OUTLIERS);
 	if (!outlying)
 		puts("none");
 	puts("\nMachines that drifted, from the first third of their runs to the last:");
-	unsigned drifted = print_findings(f, true);
+	unsigned drifted = print_findings(f, LIST_DRIFTS);
 	if (!drifted)
 		puts("none");
 	printf("\n%u outlying run%s, %u machine%s drifted\n", outlying, outlying == 1 ? "" : "s", drifted, drifted == 1 ? "" : "s");

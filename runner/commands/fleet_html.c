@@ -128,8 +128,12 @@ static void course(FILE *to, const struct fleet *f, const struct fleet_finding *
 	fputs("\"/></svg></td>", to);
 }
 
-static void findings(FILE *to, const struct fleet *f, bool drift)
+enum listed { LIST_OUTLIERS, LIST_DRIFTS };
+
+static void findings(FILE *to, const struct fleet *f, enum listed listed)
 {
+	const bool drift = listed == LIST_DRIFTS;
+
 	fprintf(to, "<h2 id=\"%s\">%s</h2>\n<div class=\"scroll\"><table><thead><tr><th>%s</th><th>row</th><th>value</th><th>%s</th><th>difference</th><th>%s</th></tr></thead><tbody>\n",
 	        drift ? "drift" : "outlying", drift ? "Machines that drifted" : "Outlying runs", drift ? "machine" : "run", drift ? "at first" : "median of the group",
 	        drift ? "course" : "what else differs from most of the group");
@@ -181,8 +185,8 @@ static void map(FILE *to, const struct fleet *f)
 void fleet_html(FILE *to, const struct fleet *f)
 {
 	head(to, f);
-	findings(to, f, false);
-	findings(to, f, true);
+	findings(to, f, LIST_OUTLIERS);
+	findings(to, f, LIST_DRIFTS);
 	map(to, f);
 	fputs("</main></body></html>\n", to);
 }

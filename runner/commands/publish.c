@@ -144,7 +144,7 @@ static enum status write_report(struct rundir *dir, const struct copy *c, const 
 	char problem[256];
 	size_t bytes = 0;
 	char *html = malloc(HTML_BYTES_MOST);
-	enum status st = html ? reader_parse(&clean, c->json.at, c->json.length, false, "copy", problem, sizeof(problem)) : ST_FULL;
+	enum status st = html ? reader_parse(&clean, c->json.at, c->json.length, READER_DOCUMENT, "copy", problem, sizeof(problem)) : ST_FULL;
 	if (st == ST_OK) {
 		st = html_report(&clean.d, note_text, html, HTML_BYTES_MOST, &bytes);
 		reader_free(&clean);

@@ -311,16 +311,16 @@ static enum status journal_tree(struct results *r, const char *text, size_t byte
 	return ST_OK;
 }
 
-enum status reader_parse(struct results *r, const char *text, size_t bytes, bool journal, const char *name,
+enum status reader_parse(struct results *r, const char *text, size_t bytes, enum reader_form form, const char *name,
                           char *problem, size_t capacity)
 {
 	json_error_t error;
 	json_t *root = NULL;
 	char reason[512];
 	memset(r, 0, sizeof(*r));
-	r->journal = journal;
+	r->journal = form == READER_JOURNAL;
 	snprintf(r->path, sizeof(r->path), "%s", name);
-	if (journal) {
+	if (r->journal) {
 		enum status st = journal_tree(r, text, bytes, name, &root, problem, capacity);
 		if (st != ST_OK)
 			return st;
@@ -365,7 +365,7 @@ enum status reader_read(struct results *r, const char *path, char *problem, size
 	enum status st = file_read(file, RESULTS_BYTES_MOST, &text, &bytes, problem, capacity);
 	if (st != ST_OK)
 		return st;
-	st = reader_parse(r, text, bytes, ends_with(file, ".jsonl"), file, problem, capacity);
+	st = reader_parse(r, text, bytes, ends_with(file, ".jsonl") ? READER_JOURNAL : READER_DOCUMENT, file, problem, capacity);
 	free(text);
 	return st;
 }

@@ -22,8 +22,9 @@ struct results {
  * nothing is to be freed: ST_SYNTAX (no JSON), ST_RANGE (impossible numbers, an unknown version), ST_MISSING (no such file,
  * a missing key), ST_FULL, ST_IO. */
 MUST_CHECK enum status reader_read(struct results *r, const char *path, char *problem, size_t capacity);
-/* The same from text; `name` is used in problems. `journal`: lines of a journal. */
-MUST_CHECK enum status reader_parse(struct results *r, const char *text, size_t bytes, bool journal, const char *name,
+enum reader_form { READER_DOCUMENT, READER_JOURNAL };
+/* The same from text, a document's or lines of a journal; `name` is used in problems. */
+MUST_CHECK enum status reader_parse(struct results *r, const char *text, size_t bytes, enum reader_form form, const char *name,
                                      char *problem, size_t capacity);
 void reader_free(struct results *r);
 

@@ -129,8 +129,10 @@ static enum status try_map(struct mapping *m, int node, int flags, int advice)
 	return ST_OK;
 }
 
+enum page_source { PAGE_OF_POOL, PAGE_TRANSPARENT };
+
 /* One page of a file at `at`, present; the first one determines the memory's node and page size. */
-static enum status map_file_page(const struct mapping *m, uint64_t at, int fd, int node, bool pool)
+static enum status map_file_page(const struct mapping *m, uint64_t at, int fd, int node, enum page_source source)
 {
 	const bool first = at == m->va;
 	void *want = (void *)(uintptr_t)at;
@@ -141,11 +143,11 @@ static enum status map_file_page(const struct mapping *m, uint64_t at, int fd, i
 		return ST_UNSUPPORTED; /* also: more areas than the kernel allows */
 	if (s == ST_OK && first)
 		s = bind_to_node(got, m->page_bytes, node);
-	if (s == ST_OK && first && !pool)
+	if (s == ST_OK && first && source == PAGE_TRANSPARENT)
 		(void)madvise(got, m->page_bytes, MADV_HUGEPAGE); /* as far as shmem_enabled allows; otherwise it is collapsed */
 	if (s == ST_OK)
 		s = make_present(got, m->page_bytes, first ? node : -1, 1);
-	if (s == ST_OK && first && !pool && huge_bytes(at, m->page_bytes) != m->page_bytes && madvise(got, m->page_bytes, MADV_COLLAPSE))
+	if (s == ST_OK && first && source == PAGE_TRANSPARENT && huge_bytes(at, m->page_bytes) != m->page_bytes && madvise(got, m->page_bytes, MADV_COLLAPSE))
 		s = ST_UNSUPPORTED;
 	if (s != ST_OK)
 		munmap(got, m->page_bytes);
@@ -153,20 +155,20 @@ static enum status map_file_page(const struct mapping *m, uint64_t at, int fd, i
 }
 
 /* All pages the same one, from the reserved pool or, for 2 MiB, a transparent one. ST_UNSUPPORTED if impossible. */
-static enum status try_repeated(struct mapping *m, int node, bool pool)
+static enum status try_repeated(struct mapping *m, int node, enum page_source source)
 {
 	const unsigned order = m->page_bytes == PAGE_1G ? 30 : 21;
-	int fd = memfd_create("stallmeter", MFD_CLOEXEC | (pool ? MFD_HUGETLB | order << MAP_HUGE_SHIFT : 0));
+	int fd = memfd_create("stallmeter", MFD_CLOEXEC | (source == PAGE_OF_POOL ? MFD_HUGETLB | order << MAP_HUGE_SHIFT : 0));
 	enum status s = fd >= 0 && !ftruncate(fd, (off_t)m->page_bytes) ? ST_OK : ST_UNSUPPORTED;
 	uint64_t mapped = 0;
 
 	while (s == ST_OK && mapped < m->bytes) {
-		s = map_file_page(m, m->va + mapped, fd, node, pool);
+		s = map_file_page(m, m->va + mapped, fd, node, source);
 		mapped += s == ST_OK ? m->page_bytes : 0;
 	}
 	if (fd >= 0)
 		close(fd);
-	if (s == ST_OK && !pool && huge_bytes(m->va, m->bytes) != m->bytes)
+	if (s == ST_OK && source == PAGE_TRANSPARENT && huge_bytes(m->va, m->bytes) != m->bytes)
 		s = ST_UNSUPPORTED;
 	if (s != ST_OK && mapped)
 		munmap((void *)(uintptr_t)m->va, mapped);
@@ -183,8 +185,8 @@ enum status native_map_pages(struct mapping *m, int node)
 	m->pa = 0;
 	if (!m->bytes || m->va % m->page_bytes || m->bytes % m->page_bytes)
 		return ST_RANGE;
-	if (m->repeats && ((m->page_bytes > PAGE_4K && try_repeated(m, node, true) == ST_OK) ||
-	                   (m->page_bytes == PAGE_2M && try_repeated(m, node, false) == ST_OK)))
+	if (m->repeats && ((m->page_bytes > PAGE_4K && try_repeated(m, node, PAGE_OF_POOL) == ST_OK) ||
+	                   (m->page_bytes == PAGE_2M && try_repeated(m, node, PAGE_TRANSPARENT) == ST_OK)))
 		return ST_OK;
 	m->repeats = false;
 	switch (m->page_bytes) {

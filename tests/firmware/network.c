@@ -75,8 +75,8 @@ static void take_dhcp(struct origin_server *o, const void *packet, size_t bytes)
 	uint8_t *at = malloc(bytes);
 	memcpy(at, packet, bytes);
 	memset(o, 0, sizeof(*o));
-	origin_take_dhcp(o, at, bytes, false);
-	origin_take_dhcp(o, at, bytes, true);
+	origin_take_dhcp(o, at, bytes);
+	origin_take_boot_file(o, at, bytes);
 	free(at);
 }
 

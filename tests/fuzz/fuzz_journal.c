@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char *copy = malloc(size ? size : 1);
 	arena_begin();
 	memcpy(copy, data, size);
-	enum status st = reader_parse(&r, copy, size, true, "f", problem, sizeof(problem));
+	enum status st = reader_parse(&r, copy, size, READER_JOURNAL, "f", problem, sizeof(problem));
 	if (st == ST_OK) {
 		if (doc_root(&r.d)->type != DOC_OBJECT || strchr(r.note, '\n') || (r.cut && !r.note[0]))
 			abort();

@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char *copy = malloc(size ? size : 1);
 	arena_begin();
 	memcpy(copy, data, size);
-	enum status st = reader_parse(&r, copy, size, false, "f", problem, sizeof(problem));
+	enum status st = reader_parse(&r, copy, size, READER_DOCUMENT, "f", problem, sizeof(problem));
 	if (st == ST_OK) {
 		if (html_report(&r.d, r.note, page, sizeof(page), &bytes) != ST_OK || bytes != strlen(page) || strstr(page, "<script"))
 			abort();

@@ -203,7 +203,7 @@ static void test_journal_rows_that_contradict_become_unproven(void **state)
 		assert_string_equal(memory_host_file(&h, "results.json"), now);
 		assert_string_equal(memory_host_file(&h, "penalties.csv"), memory_host_file(&r.host, "penalties.csv"));
 		memory_host_free(&h);
-		assert_int_equal(reader_parse(&read, lines, strlen(lines), true, "j", problem, sizeof(problem)), ST_OK);
+		assert_int_equal(reader_parse(&read, lines, strlen(lines), READER_JOURNAL, "j", problem, sizeof(problem)), ST_OK);
 		const struct doc_node *row = doc_row(&read.d, planted[i].contradicted);
 		assert_string_equal(doc_string(&read.d, row, "status"), "unproven");
 		assert_non_null(strstr(doc_string(&read.d, row, "reason"), "contradicts load.l"));

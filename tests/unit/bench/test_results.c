@@ -29,7 +29,7 @@ static char problem[1600];
 
 static enum status parse(struct results *r, const char *text)
 {
-	return reader_parse(r, text, strlen(text), false, "f.json", problem, sizeof(problem));
+	return reader_parse(r, text, strlen(text), READER_DOCUMENT, "f.json", problem, sizeof(problem));
 }
 
 static void test_reader_reads_a_run(void **state)
@@ -127,7 +127,7 @@ static void test_reader_keeps_unknown_sections(void **state)
 
 static enum status parse_journal(struct results *r, const char *text, size_t n)
 {
-	return reader_parse(r, text, n, true, "j.jsonl", problem, sizeof(problem));
+	return reader_parse(r, text, n, READER_JOURNAL, "j.jsonl", problem, sizeof(problem));
 }
 
 static void test_reader_reads_a_journal(void **state)

@@ -229,7 +229,7 @@ static void records(bool wide, bool before)
 	retire(LOAD_HIT);
 	retire(LOAD_DRAM); /* leaves the record */
 	const uint64_t at = regs.gpr[0] - 4;
-	netburst_record_read(rig.memory + 4096, wide, &r);
+	netburst_record_read(rig.memory + 4096, wide ? NETBURST_RECORD_WIDE : NETBURST_RECORD_NARROW, &r);
 	assert_int_equal(r.ip, before ? at : at + 4);
 	assert_int_equal(r.gpr[0], before ? at : at + 4);
 	assert_int_equal(r.flags, 0x246);
@@ -380,7 +380,7 @@ static void test_netburst_record_of_40_bytes_is_read(void **state)
 	static const uint8_t number[8] = { 0, 3, 1, 2, 6, 7, 5, 4 };
 	for (unsigned i = 0; i < 10; i++)
 		words[i] = 0x80000000u + i;
-	netburst_record_read((const uint8_t *)words, false, &r);
+	netburst_record_read((const uint8_t *)words, NETBURST_RECORD_NARROW, &r);
 	assert_int_equal(r.flags, 0x80000000u);
 	assert_int_equal(r.ip, 0x80000001u);
 	for (unsigned i = 0; i < 8; i++)
