@@ -50,31 +50,36 @@ bool request_modifier_next(const struct word *w, size_t *from, struct modifier *
 	return true;
 }
 
-bool request_modifier_is(const struct modifier *m, const char *key, bool given)
+bool request_modifier_is_flag(const struct modifier *m, const char *key)
 {
-	return m->given == given && names_equal(m->at, m->key, key);
+	return !m->given && names_equal(m->at, m->key, key);
+}
+
+bool request_modifier_is_valued(const struct modifier *m, const char *key)
+{
+	return m->given && names_equal(m->at, m->key, key);
 }
 
 /* --- core -------------------------------------------------------------------------------------- */
 
 static enum status core_modifier(struct event *e, const struct modifier *m)
 {
-	if (request_modifier_is(m, "inv", false))
+	if (request_modifier_is_flag(m, "inv"))
 		e->inv = 1;
-	else if (request_modifier_is(m, "edge", false))
+	else if (request_modifier_is_flag(m, "edge"))
 		e->edge = 1;
-	else if (request_modifier_is(m, "any", false))
+	else if (request_modifier_is_flag(m, "any"))
 		e->any = 1;
-	else if (request_modifier_is(m, "u", false))
+	else if (request_modifier_is_flag(m, "u"))
 		e->privilege |= EVENT_USER;
-	else if (request_modifier_is(m, "k", false))
+	else if (request_modifier_is_flag(m, "k"))
 		e->privilege |= EVENT_KERNEL;
-	else if (request_modifier_is(m, "cmask", true) && m->value <= 0xFF)
+	else if (request_modifier_is_valued(m, "cmask") && m->value <= 0xFF)
 		e->cmask = (uint8_t)m->value;
-	else if (request_modifier_is(m, "ldlat", true) && e->extra_msr == PEBS_LD_LAT && m->value >= LDLAT_LEAST && m->value <= 0xFFFF)
+	else if (request_modifier_is_valued(m, "ldlat") && e->extra_msr == PEBS_LD_LAT && m->value >= LDLAT_LEAST && m->value <= 0xFFFF)
 		e->extra_value = m->value;
 	else
-		return m->given && (request_modifier_is(m, "cmask", true) || request_modifier_is(m, "ldlat", true)) ? ST_RANGE : ST_SYNTAX;
+		return m->given && (request_modifier_is_valued(m, "cmask") || request_modifier_is_valued(m, "ldlat")) ? ST_RANGE : ST_SYNTAX;
 	return ST_OK;
 }
 
@@ -293,8 +298,12 @@ static bool sees_counter_0(const struct processor *p, const char *name)
 	return e && uncore_sees_counter_0(box, e);
 }
 
-/* The index of the request, added if it is new, or if it is to be `own` and not another's. */
-static enum status add(struct request_list *l, const struct word *w, bool hidden, bool own, unsigned *number, struct text *problem)
+/* Whether users see a request, and whether one that is there already serves. */
+enum shown { SHOWN, HIDDEN };
+enum sharing { SHARED, OWN };
+
+/* The index of the request, added if it is new, or if it is to be OWN. */
+static enum status add(struct request_list *l, const struct word *w, enum shown shown, enum sharing sharing, unsigned *number, struct text *problem)
 {
 	struct request *r = &l->list[l->count];
 	bool found = false;
@@ -320,13 +329,13 @@ static enum status add(struct request_list *l, const struct word *w, bool hidden
 		r->event.netburst = &r->use;
 	if (r->use.cascade && (st = request_netburst_cascade(l->count && l->last == l->count - 1 ? r - 1 : NULL, r, problem)) != ST_OK)
 		return st;
-	for (unsigned i = 0; i < l->count && !r->use.cascade && !own; i++)
+	for (unsigned i = 0; i < l->count && !r->use.cascade && sharing == SHARED; i++)
 		if (same(&l->list[i], r)) {
-			l->list[i].hidden = l->list[i].hidden && hidden;
+			l->list[i].hidden = l->list[i].hidden && shown == HIDDEN;
 			*number = l->last = i;
 			return ST_OK;
 		}
-	r->hidden = hidden;
+	r->hidden = shown == HIDDEN;
 	*number = l->last = l->count++;
 	return ST_OK;
 }
@@ -338,7 +347,7 @@ enum status request_events(struct request_list *l, const char *list, struct text
 	enum status st = ST_OK;
 
 	while (st == ST_OK && next_word(&list, &w))
-		st = add(l, &w, false, false, &ignored, problem);
+		st = add(l, &w, SHOWN, SHARED, &ignored, problem);
 	return st;
 }
 
@@ -350,9 +359,9 @@ static enum status metric_modifiers(struct request_metric *m, const struct word 
 
 	m->terms.node = 1; /* the link to the next node */
 	while (request_modifier_next(w, &from, &k, &st)) {
-		if (st == ST_OK && request_modifier_is(&k, "rank", true) && k.value < 8)
+		if (st == ST_OK && request_modifier_is_valued(&k, "rank") && k.value < 8)
 			m->terms.rank = (unsigned)k.value;
-		else if (st == ST_OK && request_modifier_is(&k, "node", true) && k.value < 8)
+		else if (st == ST_OK && request_modifier_is_valued(&k, "node") && k.value < 8)
 			m->terms.node = (unsigned)k.value;
 		else {
 			text_fmt(problem, "\"%.*s\": a metric takes rank=N and node=N, 0 to 7", (int)w->length, w->at);
@@ -388,7 +397,7 @@ static enum status add_metric(struct request_list *l, const struct uncore_metric
 		unsigned number = 0;
 
 		(void)next_word(&name, &event);
-		if ((st = add(l, &event, true, own, &number, problem)) != ST_OK)
+		if ((st = add(l, &event, HIDDEN, own ? OWN : SHARED, &number, problem)) != ST_OK)
 			return st;
 		m->request[i] = (uint16_t)number;
 	}

@@ -45,13 +45,13 @@ static enum status detector_named(const struct processor *p, const char *at, siz
 /* cmask=N counts cycles with at least N, hence threshold N - 1 (SDM, CCCR MSRs). */
 static bool compared(struct netburst_use *u, const struct modifier *m)
 {
-	if (request_modifier_is(m, "cmask", true) && m->value >= 1 && m->value <= 16)
+	if (request_modifier_is_valued(m, "cmask") && m->value >= 1 && m->value <= 16)
 		u->threshold = (uint8_t)(m->value - 1);
-	else if (request_modifier_is(m, "thresh", true) && m->value <= 15)
+	else if (request_modifier_is_valued(m, "thresh") && m->value <= 15)
 		u->threshold = (uint8_t)m->value;
-	else if (request_modifier_is(m, "inv", false) || request_modifier_is(m, "complement", false))
+	else if (request_modifier_is_flag(m, "inv") || request_modifier_is_flag(m, "complement"))
 		u->complement = 1;
-	else if (request_modifier_is(m, "edge", false))
+	else if (request_modifier_is_flag(m, "edge"))
 		u->edge = 1;
 	else
 		return false;
@@ -64,16 +64,16 @@ static bool of_threads(struct netburst_use *u, const struct modifier *m)
 {
 	static const char *const awake[] = { "active_none", "active_single", "active_both", "active_any" }; /* CCCR[17:16] */
 
-	if (request_modifier_is(m, "any", false)) {
+	if (request_modifier_is_flag(m, "any")) {
 		u->threads = 3;
 		return true;
 	}
-	if (request_modifier_is(m, "other", false)) {
+	if (request_modifier_is_flag(m, "other")) {
 		u->threads = 2;
 		return true;
 	}
 	for (unsigned i = 0; i < COUNT_OF(awake); i++)
-		if (request_modifier_is(m, awake[i], false)) {
+		if (request_modifier_is_flag(m, awake[i])) {
 			u->active = (uint8_t)i;
 			return true;
 		}
@@ -83,15 +83,15 @@ static bool of_threads(struct netburst_use *u, const struct modifier *m)
 /* The registers: which ESCR detects, which tag, how the counter overflows and starts. */
 static bool registers(struct netburst_use *u, const struct modifier *m)
 {
-	if (request_modifier_is(m, "escr", true) && m->value <= 1) {
+	if (request_modifier_is_valued(m, "escr") && m->value <= 1) {
 		u->escr = (uint8_t)(m->value + 1);
-	} else if (request_modifier_is(m, "tag", true) && m->value >= 1 && m->value <= 15 && u->upstream >= 0) {
+	} else if (request_modifier_is_valued(m, "tag") && m->value >= 1 && m->value <= 15 && u->upstream >= 0) {
 		u->tag = (uint8_t)m->value;
-	} else if (request_modifier_is(m, "force_ovf", false)) {
+	} else if (request_modifier_is_flag(m, "force_ovf")) {
 		u->force_overflow = 1;
-	} else if (request_modifier_is(m, "cascade", false)) {
+	} else if (request_modifier_is_flag(m, "cascade")) {
 		u->cascade = 1;
-	} else if (request_modifier_is(m, "after", true) && m->value >= 1 && m->value < 1ull << CPU_NETBURST_COUNTER_BITS) {
+	} else if (request_modifier_is_valued(m, "after") && m->value >= 1 && m->value < 1ull << CPU_NETBURST_COUNTER_BITS) {
 		u->cascade = 1;
 		u->start = (1ull << CPU_NETBURST_COUNTER_BITS) - m->value; /* of the event before it, until request_netburst_cascade() */
 	} else {
@@ -142,7 +142,7 @@ enum status request_netburst_modifier(const struct processor *p, struct netburst
 	if (compared(u, m) || of_threads(u, m) || registers(u, m))
 		return ST_OK;
 	for (unsigned i = 0; i < COUNT_OF(ranged); i++)
-		if (request_modifier_is(m, ranged[i], true))
+		if (request_modifier_is_valued(m, ranged[i]))
 			return ST_RANGE;
 	enum status st = tagged(p, u, m, problem, &found);
 	return st != ST_OK || found ? st : ST_SYNTAX;

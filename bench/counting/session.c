@@ -50,7 +50,7 @@ static void tell_interval(void *self, const struct stat_result *r)
 	struct text t;
 
 	text_init(&t, s->said, SAID_BYTES);
-	stat_counts(&t, r, s->settings->format, s->settings->detail, true);
+	stat_counts(&t, r, s->settings->format, s->settings->detail, STAT_INTERVALS);
 	say(s, &t);
 }
 
@@ -84,12 +84,12 @@ static enum status count_workload(struct session *s, const char *name, struct te
 		how.windows = 0;
 	text_init(&t, s->said, SAID_BYTES);
 	if (st == ST_OK) {
-		stat_head(&t, &s->plan, &s->workload, k->format, how.interval_ticks != 0);
+		stat_head(&t, &s->plan, &s->workload, k->format, how.interval_ticks != 0 ? STAT_INTERVALS : STAT_WHOLE_RUN);
 		say(s, &t);
 		st = stat_run(&s->plan, &s->workload, &how, &s->result, problem);
 	}
 	if (st == ST_OK && !how.interval_ticks) {
-		stat_counts(&t, &s->result, k->format, k->detail, false);
+		stat_counts(&t, &s->result, k->format, k->detail, STAT_WHOLE_RUN);
 		say(s, &t);
 	}
 	for (unsigned i = 0; i < s->requests.count && st == ST_OK; i++)

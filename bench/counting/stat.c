@@ -185,7 +185,9 @@ static void select_run(struct run *r, unsigned n)
 	c->on = c->events > 0;
 }
 
-static enum status start_cores(const struct run *r, bool on)
+enum change { START, STOP };
+
+static enum status change_cores(const struct run *r, enum change change)
 {
 	static const struct plan nothing = { .runs = 1 }; /* fixed counters count in any run */
 	const struct bench *b = r->w->b;
@@ -194,11 +196,11 @@ static enum status start_cores(const struct run *r, bool on)
 	enum status st = ST_OK;
 
 	for (unsigned i = 0; i < r->w->count && counters_exist(b->cpu); i++) {
-		const enum status one = on ? counters_start(b->a, b->cpu, plan, run, r->w->cores[i]) : counters_stop(b->a, b->cpu, plan, run, r->w->cores[i]);
+		const enum status one = change == START ? counters_start(b->a, b->cpu, plan, run, r->w->cores[i]) : counters_stop(b->a, b->cpu, plan, run, r->w->cores[i]);
 
 		if (st == ST_OK)
 			st = one;
-		if (on && st != ST_OK)
+		if (change == START && st != ST_OK)
 			return st;
 	}
 	return st;
@@ -245,23 +247,23 @@ static enum status find_unmodelled_uncore(struct run *r, struct stat_result *out
 	return st;
 }
 
-static enum status start_uncore(struct run *r, bool on, struct stat_result *out)
+static enum status change_uncore(struct run *r, enum change change, struct stat_result *out)
 {
 	struct bench *b = r->w->b;
 	enum status st = ST_OK;
 
-	if (on && r->uncore && b->a->unmodelled)
+	if (change == START && r->uncore && b->a->unmodelled)
 		st = find_unmodelled_uncore(r, out);
 	if (st != ST_OK)
 		return st;
 
 	for (unsigned s = 0; r->uncore && s < b->uncore.sockets; s++) {
-		const enum status one = on ? uncore_start(b->a, &b->uncore, &r->uncore->plan, r->uncore_run, s, r->lock.va) :
+		const enum status one = change == START ? uncore_start(b->a, &b->uncore, &r->uncore->plan, r->uncore_run, s, r->lock.va) :
 		                             uncore_stop(b->a, &b->uncore, &r->uncore->plan, r->uncore_run, s);
 
 		if (st == ST_OK)
 			st = one;
-		if (on && st != ST_OK)
+		if (change == START && st != ST_OK)
 			return st;
 	}
 	return st;
@@ -405,12 +407,12 @@ static enum status one_run(struct run *r, unsigned n, const struct stat_settings
 	const uint64_t known = a->unmodelled ? a->unmodelled(a->counts_self) : 0;
 
 	if (st == ST_OK)
-		st = start_cores(r, true);
+		st = change_cores(r, START);
 
 	if (a->unmodelled && a->unmodelled(a->counts_self) != known)
 		mark_cascades(r, out);
 	if (st == ST_OK)
-		st = start_uncore(r, true, out);
+		st = change_uncore(r, START, out);
 	while (st == ST_OK && (s->windows ? windows < s->windows : !windows || ticks < s->ticks) && !(s->stop && s->stop(s->self))) {
 		st = stat_workload_prepare(r->w);
 		if (st == ST_OK)
@@ -432,7 +434,7 @@ static enum status one_run(struct run *r, unsigned n, const struct stat_settings
 			forget(out);
 		}
 	}
-	const enum status uncore = start_uncore(r, false, NULL), cores = start_cores(r, false);
+	const enum status uncore = change_uncore(r, STOP, NULL), cores = change_cores(r, STOP);
 
 	return st != ST_OK ? st : uncore != ST_OK ? uncore : cores;
 }

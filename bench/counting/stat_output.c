@@ -200,13 +200,13 @@ static void metrics(struct output *o)
 	}
 }
 
-void stat_head(struct text *t, const struct stat_plan *p, const struct stat_workload *w, enum stat_format f, bool intervals)
+void stat_head(struct text *t, const struct stat_plan *p, const struct stat_workload *w, enum stat_format f, enum stat_span span)
 {
 	char per[24];
 	struct text n;
 
 	if (f == STAT_CSV)
-		text_fmt(t, "%sname,where,value,unit,per_unit,per_cycle,per_second,run\n", intervals ? "time_s," : "");
+		text_fmt(t, "%sname,where,value,unit,per_unit,per_cycle,per_second,run\n", span == STAT_INTERVALS ? "time_s," : "");
 	if (f != STAT_TEXT)
 		return;
 	text_fmt(t, "%s%s: %s on %u core%s, %s; %u run%s%s\n", w->b->a->kind == ACCESS_SIM ? "SIMULATED " : "", w->b->a->name, w->name, w->count, w->count == 1 ? "" : "s",
@@ -218,10 +218,10 @@ void stat_head(struct text *t, const struct stat_plan *p, const struct stat_work
 	text_fmt(t, "  per cycle    a second run  event\n");
 }
 
-void stat_counts(struct text *t, const struct stat_result *r, enum stat_format f, enum stat_detail d, bool intervals)
+void stat_counts(struct text *t, const struct stat_result *r, enum stat_format f, enum stat_detail d, enum stat_span span)
 {
 	const struct request_list *l = r->plan->requests;
-	struct output o = { t, r, f, intervals, false };
+	struct output o = { .t = t, .r = r, .format = f, .intervals = span == STAT_INTERVALS };
 
 	if (f == STAT_JSON) {
 		text_fmt(t, "{\"machine\": \"");
@@ -229,7 +229,7 @@ void stat_counts(struct text *t, const struct stat_result *r, enum stat_format f
 		text_fmt(t, "\", \"simulated\": %s, \"workload\": \"%s\", \"unit\": \"%s\", \"cores\": %u, \"runs\": %u, \"tsc_hz\": %llu, \"since_ticks\": %llu, \"events\": [",
 		         r->workload->b->a->kind == ACCESS_SIM ? "true" : "false", r->workload->name, r->workload->unit, r->workload->count, r->plan->runs,
 		         (unsigned long long)r->workload->b->a->tsc_hz, (unsigned long long)r->since_ticks);
-	} else if (f == STAT_TEXT && intervals) {
+	} else if (f == STAT_TEXT && o.intervals) {
 		text_fmt(t, "after ");
 		text_fixed(t, mul_div((int64_t)r->since_ticks, 1000000, (int64_t)r->workload->b->a->tsc_hz), 3);
 		text_fmt(t, " ms\n");

@@ -83,7 +83,7 @@ static enum status open_set(struct stat_workload *w, unsigned i)
 	if (w->row->prefetch == PREFETCH_OFF)
 		w->switched[i] = prefetchers_off(b, &w->prefetchers[i]);
 	if (i == 0) {
-		if (!loop_begin(&w->loop, b, w->row, false, &w->result))
+		if (!loop_begin(&w->loop, b, w->row, LOOP_TEST_ALONE, &w->result))
 			return ST_UNSUPPORTED;
 		w->sets[0] = w->loop.sets[0];
 		st = ST_OK;
@@ -92,7 +92,7 @@ static enum status open_set(struct stat_workload *w, unsigned i)
 		w->sets[i].mapped = w->sets[i].code_mapped = false;
 		st = window_set_up(b, &w->sets[i], SLOT_OF_OTHERS + i, &w->result);
 	}
-	return st == ST_OK ? window_warm_up(b, w->row, &w->sets[i], true, &w->job) : st;
+	return st == ST_OK ? window_warm_up(b, w->row, &w->sets[i], WINDOW_TEST, &w->job) : st;
 }
 
 static enum status open_row(struct stat_workload *w, struct text *problem)
@@ -235,7 +235,7 @@ enum status stat_workload_prepare(struct stat_workload *w)
 		st = work_prepare(&w->works[i], w->units, &w->job);
 	for (unsigned i = 0; i < w->count && st == ST_OK && w->kind == STAT_ROW; i++) {
 		w->b->core = w->cores[i];
-		st = window_prepare(w->b, w->row, &w->sets[i], true, w->units, &w->job);
+		st = window_prepare(w->b, w->row, &w->sets[i], WINDOW_TEST, w->units, &w->job);
 	}
 	w->b->core = core;
 	return st;
@@ -270,7 +270,7 @@ enum status stat_workload_window(struct stat_workload *w, const struct counting 
 		bool together;
 
 		w->streams.counting = *c;
-		st = multicore_run(&w->streams, w->count, c->on, &together);
+		st = multicore_run(&w->streams, w->count, c->on ? MULTICORE_COUNTED : MULTICORE_UNCOUNTED, &together);
 		for (unsigned i = 0; i < w->count && st == ST_OK; i++)
 			w->windows[i] = w->streams.members[i].window;
 	} else {

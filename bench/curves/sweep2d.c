@@ -188,8 +188,8 @@ static enum status stairs_before(struct table *p, uint64_t units, uint64_t argum
 	return ST_OK;
 }
 
-/* `first`: the row's value. */
-static enum status stairs_point(struct table *p, uint64_t bytes, uint32_t stride, bool first, int64_t *milli)
+enum stair { STAIR_OF_VALUE /* the row's */, STAIR_OTHER };
+static enum status stairs_point(struct table *p, uint64_t bytes, uint32_t stride, enum stair stair, int64_t *milli)
 {
 	struct working_set *w = &p->loop.sets[0];
 	const uint32_t nodes = (uint32_t)(bytes / stride), most = p->b->a->kind == ACCESS_SIM ? WINDOW_SIMULATED : WINDOW_MACHINE;
@@ -204,7 +204,7 @@ static enum status stairs_point(struct table *p, uint64_t bytes, uint32_t stride
 	/* The first point's windows are long enough to hide one mispredicted exit. */
 	const uint32_t least = p->loop.counting.on || p->b->a->kind == ACCESS_SIM ? 0 : WINDOW_TIMED, window = nodes > least ? nodes : least;
 
-	return st == ST_OK ? measure(p, w->kernel, stairs_before, window < most && !first ? window : most, milli) : st;
+	return st == ST_OK ? measure(p, w->kernel, stairs_before, window < most && stair == STAIR_OTHER ? window : most, milli) : st;
 }
 
 /* Points that a larger working set of the same stride beats are measured again, the largest first: neighbours lengthen, and nothing shortens. */
@@ -220,7 +220,7 @@ static enum status stairs_again(struct table *p)
 			if (c->points[k].y == c->points[i].y && !c->points[k].noisy && c->points[k].milli < least)
 				least = c->points[k].milli;
 		for (unsigned t = 0; t < ATTEMPTS && st == ST_OK && c->points[i].milli - c->points[i].milli / STEP_PART > least; t++) {
-			st = stairs_point(p, (uint64_t)c->points[i].x << 10, c->points[i].y, false, &milli);
+			st = stairs_point(p, (uint64_t)c->points[i].x << 10, c->points[i].y, STAIR_OTHER, &milli);
 			if (st == ST_OK && milli > 0 && milli < c->points[i].milli) {
 				c->points[i].milli = milli;
 				c->points[i].noisy = p->noisy;
@@ -256,7 +256,7 @@ static enum status stairs(struct table *p)
 				continue;
 			const bool value = bytes == STAIRS_LEAST && s == 0;
 
-			st = stairs_point(p, bytes, strides[s], value, &milli);
+			st = stairs_point(p, bytes, strides[s], value ? STAIR_OF_VALUE : STAIR_OTHER, &milli);
 			if (st == ST_OK)
 				note(p, (uint32_t)(bytes >> 10), strides[s], milli);
 			if (!value)

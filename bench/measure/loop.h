@@ -82,9 +82,10 @@ bool row_begin(struct bench *b, const struct row *r, struct row_result *out);
 /* The status that st makes of a row, with what happened where; `job`, if given, has a fault's vector and address. */
 void row_failed(struct row_result *out, enum status st, const struct job *job, const char *where);
 
-/* Maps and fills the working sets of a row whose kernel *out names; `baseline`: that too, if the row has one. False: *out
- * says why not, and nothing is mapped. loop_end unmaps. */
-bool loop_begin(struct loop *l, struct bench *b, const struct row *r, bool baseline, struct row_result *out);
+enum loop_sets { LOOP_TEST_ALONE, LOOP_WITH_BASELINE };
+/* Maps and fills the working sets of a row whose kernel *out names: the test's alone, or the baseline's too, if the row has one. False:
+ * *out says why not, and nothing is mapped. loop_end unmaps. */
+bool loop_begin(struct loop *l, struct bench *b, const struct row *r, enum loop_sets sets, struct row_result *out);
 void loop_end(struct loop *l, struct row_result *out);
 
 /* --- prefetchers.c ----------------------------------------------------------------------------- */
@@ -100,6 +101,8 @@ bool prefetchers_back(struct bench *b, uint64_t found);
 
 /* --- window.c, window_prepare.c, window_set_up.c ------------------------------------------------ */
 
+/* Whose working set it is: the row's, or its baseline's. */
+enum window_role { WINDOW_TEST, WINDOW_BASELINE };
 /* The outcome of one run of one kernel under the wrapper. */
 #define WINDOW_EVENTS_MAX MEASURE_COUNTERS_MAX
 struct window { uint64_t began, tsc, result; /* began: TSC */ uint64_t counts[WINDOW_EVENTS_MAX]; };
@@ -121,11 +124,11 @@ void window_arguments(const struct bench *b, const struct working_set *w, uint64
 /* Runs a working set's kernel for so many units of work, from where the latest window ended. */
 MUST_CHECK enum status window_units(struct bench *b, struct working_set *w, uint64_t units, const struct counting *c,
                                     unsigned run, struct window *out, struct job *job);
-/* Whether a row's working set, or its baseline's (`test` false), lies in the L1, or one line a page takes half of it, and is reloaded within
+/* Whether a row's working set, or its baseline's (WINDOW_BASELINE), lies in the L1, or one line a page takes half of it, and is reloaded within
  * the job that counts: what runs between that job and one that prepared it displaces lines of the first level. */
-bool window_reloads(const struct bench *b, const struct row *r, const struct working_set *w, bool test);
+bool window_reloads(const struct bench *b, const struct row *r, const struct working_set *w, enum window_role role);
 /* window_units after such a reload, if there is one. */
-MUST_CHECK enum status window_units_reloaded(struct bench *b, const struct row *r, struct working_set *w, bool test, uint64_t units,
+MUST_CHECK enum status window_units_reloaded(struct bench *b, const struct row *r, struct working_set *w, enum window_role role, uint64_t units,
                                              const struct counting *c, unsigned run, struct window *out, struct job *job);
 /* Whether the last level may not be LRU, as far as it has been probed. */
 bool window_may_forget(const struct bench *b);
@@ -144,10 +147,10 @@ MUST_CHECK enum status window_clock_follow(struct bench *b, const struct countin
  * *why says what they took. */
 bool window_clock_agrees(struct bench *b, struct text *why);
 /* Brings the working set into its state before a window of `units`. */
-MUST_CHECK enum status window_prepare(struct bench *b, const struct row *r, struct working_set *w, bool test,
+MUST_CHECK enum status window_prepare(struct bench *b, const struct row *r, struct working_set *w, enum window_role role,
                                       uint64_t units, struct job *job);
 /* The first visit. */
-MUST_CHECK enum status window_warm_up(struct bench *b, const struct row *r, struct working_set *w, bool test,
+MUST_CHECK enum status window_warm_up(struct bench *b, const struct row *r, struct working_set *w, enum window_role role,
                                       struct job *job);
 /* Behind a row's last window: what a stream of regular stores wrote leaves the caches, for windows of later rows in memory would have it written
  * back, and share the channels with that; and the lines that other cores were given. */

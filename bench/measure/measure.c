@@ -106,16 +106,16 @@ static enum status one_window(struct loop *l, enum what what, bool longer, unsig
 	} else {
 		struct working_set *w = &l->sets[what];
 		uint64_t units = w->shorter + (longer ? w->window : 0u);
+		const enum window_role role = what == WHAT_TEST ? WINDOW_TEST : WINDOW_BASELINE;
 
-		st = window_prepare(b, l->row, w, what == WHAT_TEST, units, &l->job);
+		st = window_prepare(b, l->row, w, role, units, &l->job);
 		if (st != ST_OK)
 			return st;
 		noise_check_before(b);
 		const bool looked_at = what == WHAT_TEST && run == 0 && l->hooks;
-
 		if (looked_at && l->hooks->before)
 			l->hooks->before(l);
-		st = window_units_reloaded(b, l->row, w, what == WHAT_TEST, units, &l->counting, run, out, &l->job);
+		st = window_units_reloaded(b, l->row, w, role, units, &l->counting, run, out, &l->job);
 		if (looked_at && l->hooks->after && st == ST_OK)
 			l->hooks->after(l, keep, longer);
 	}
@@ -231,7 +231,7 @@ static enum status measure(struct loop *l, bool warm)
 	/* The test last, and once more after a baseline: with random replacement each set evicts lines of the other, and a window has too few loads to
 	 * bring them back. */
 	for (unsigned s = !warm ? 0 : l->set_count > 1 ? 2 * l->set_count : 1; s-- > 0 && st == ST_OK;)
-		st = window_warm_up(b, l->row, &l->sets[s % l->set_count], s % l->set_count == 0, &l->job);
+		st = window_warm_up(b, l->row, &l->sets[s % l->set_count], s % l->set_count == 0 ? WINDOW_TEST : WINDOW_BASELINE, &l->job);
 	for (unsigned run = 0; run < runs && st == ST_OK; run++) {
 		if (l->counting.on) {
 			st = counters_start(b->a, b->cpu, &l->counting.plan, run, b->core);
@@ -380,14 +380,14 @@ static enum status set_up(struct loop *l, unsigned s, struct row_result *out)
 	return w->kernel ? window_set_up(l->b, w, s, out) : ST_MISSING;
 }
 
-bool loop_begin(struct loop *l, struct bench *b, const struct row *r, bool baseline, struct row_result *out)
+bool loop_begin(struct loop *l, struct bench *b, const struct row *r, enum loop_sets sets, struct row_result *out)
 {
 	enum status st;
 
 	memset(l, 0, sizeof(*l));
 	l->b = b;
 	l->row = r;
-	l->set_count = !baseline || r->baseline == BASELINE_NONE ? 1 : 2;
+	l->set_count = sets == LOOP_TEST_ALONE || r->baseline == BASELINE_NONE ? 1 : 2;
 	/* with few rounds, as a user may ask for, too few would agree */
 	l->smt_probed = !b->cycles && b->a->kind == ACCESS_NATIVE && r->statistic == STAT_MINIMUM && r->kind != KIND_THROUGHPUT &&
 	               (!b->repetitions || b->repetitions >= PROBED_ASKED);
@@ -468,7 +468,7 @@ void measure_row(struct bench *b, const struct row *r, const struct loop_hooks *
 	bool quiet = true, switched = r->prefetch == PREFETCH_OFF && prefetchers_known(b);
 	uint64_t found = 0;
 
-	if (!loop_begin(&l, b, r, true, out))
+	if (!loop_begin(&l, b, r, LOOP_WITH_BASELINE, out))
 		return;
 	l.hooks = hooks;
 	l.beside = beside;

@@ -31,8 +31,9 @@ static uint32_t spread_of(const struct cpu *cpu, uint32_t lines)
 
 /* Minimum cycles a load of a pass over a ring of `lines`, one a page or consecutive. It is the difference between a job of two passes and a job
  * of one, since each job starts with an empty TLB. */
-static enum status least_cycles(struct bench *b, const struct row *r, uint32_t lines, bool in_pages, int64_t tick_micro, int64_t *milli)
+static enum status least_cycles(struct bench *b, const struct row *r, uint32_t lines, enum order order, int64_t tick_micro, int64_t *milli)
 {
+	const bool in_pages = order == ORDER_PAGES;
 	const uint64_t loads = lines < LOADS_LEAST ? (LOADS_LEAST + lines - 1) / lines * lines : lines;
 	struct row_result ignored = { .row = r };
 	struct working_set w = { .kernel = kernel_find(r->kernels[0]) };
@@ -41,7 +42,7 @@ static enum status least_cycles(struct bench *b, const struct row *r, uint32_t l
 	struct job job;
 	enum status st, back;
 
-	w.shape = (struct shape){ .order = in_pages ? ORDER_PAGES : ORDER_LINES, .nodes = lines, .line_bytes = 64, .page_bytes = PAGE_4K,
+	w.shape = (struct shape){ .order = order, .nodes = lines, .line_bytes = 64, .page_bytes = PAGE_4K,
 	                          .spread_pages = in_pages ? spread_of(b->cpu, lines) : 0, .bytes = lines * 64ull, .span_bytes = lines * (in_pages ? PAGE_4K : 64ull) };
 	st = w.kernel ? window_set_up(b, &w, 0, &ignored) : ST_BROKEN;
 	if (st == ST_OK && w.map.page_bytes != PAGE_4K)
@@ -79,9 +80,9 @@ enum status tlb_time_sizes(struct bench *b, const struct row *r, uint32_t *first
 	*first = *second = *beyond = 0;
 	for (uint32_t pages = PAGES_LEAST; pages <= PAGES_MOST && count < RINGS_MOST && st == ST_OK; pages += bit_count(pages) == 1 ? pages / 2 : pages / 3) {
 		rings[count] = pages;
-		st = least_cycles(b, r, pages, true, tick_micro, &in_pages[count]);
+		st = least_cycles(b, r, pages, ORDER_PAGES, tick_micro, &in_pages[count]);
 		if (st == ST_OK)
-			st = least_cycles(b, r, pages, false, tick_micro, &packed[count]);
+			st = least_cycles(b, r, pages, ORDER_LINES, tick_micro, &packed[count]);
 		count++;
 	}
 	if (st != ST_OK)

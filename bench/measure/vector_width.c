@@ -71,7 +71,7 @@ enum status vector_width_choose(struct loop *l, struct row_result *out)
 	vector_width_begin(&t, b, l->row, w->shape.arrays);
 	if (!t.wanted)
 		return ST_OK;
-	st = window_warm_up(b, l->row, w, true, &l->job);
+	st = window_warm_up(b, l->row, w, WINDOW_TEST, &l->job);
 	for (; st == ST_OK && vector_width_goes_on(&t, b); t.tries++)
 		for (unsigned i = 0; i < t.count && st == ST_OK; i++) {
 			const uint64_t units = w->shorter + w->window;
@@ -79,7 +79,7 @@ enum status vector_width_choose(struct loop *l, struct row_result *out)
 			struct window window;
 
 			vector_width_set(w, &t.choice[whose], skew_bytes);
-			st = window_prepare(b, l->row, w, true, units, &l->job);
+			st = window_prepare(b, l->row, w, WINDOW_TEST, units, &l->job);
 			if (st == ST_OK)
 				st = window_units(b, w, units, NULL, 0, &window, &l->job);
 			t.ticks[whose][t.tries] = st == ST_OK ? (int64_t)window.tsc : 0;

@@ -258,8 +258,9 @@ enum status window_units(struct bench *b, struct working_set *w, uint64_t units,
 	return st;
 }
 
-bool window_reloads(const struct bench *b, const struct row *r, const struct working_set *w, bool test)
+bool window_reloads(const struct bench *b, const struct row *r, const struct working_set *w, enum window_role role)
 {
+	const bool test = role == WINDOW_TEST;
 	const struct cpu_cache *l1 = cpu_cache(b->cpu, 1);
 	const bool fits = l1 && w->shape.bytes <= l1->bytes;
 
@@ -268,12 +269,12 @@ bool window_reloads(const struct bench *b, const struct row *r, const struct wor
 	return w->shape.order == ORDER_PAGES ? fits && w->shape.bytes >= l1->bytes / 2 : w->shape.order == ORDER_STREAMS && r->target == TARGET_L1;
 }
 
-enum status window_units_reloaded(struct bench *b, const struct row *r, struct working_set *w, bool test, uint64_t units, const struct counting *c,
+enum status window_units_reloaded(struct bench *b, const struct row *r, struct working_set *w, enum window_role role, uint64_t units, const struct counting *c,
                                   unsigned run, struct window *out, struct job *job)
 {
 	enum status st;
 
-	b->reloaded = window_reloads(b, r, w, test) ? w : NULL;
+	b->reloaded = window_reloads(b, r, w, role) ? w : NULL;
 	st = window_units(b, w, units, c, run, out, job);
 	b->reloaded = NULL;
 	return st;

@@ -214,9 +214,10 @@ static enum status visit_until_there(struct bench *b, struct working_set *w, con
 	return st;
 }
 
-enum status window_prepare(struct bench *b, const struct row *r, struct working_set *w, bool test, uint64_t units,
+enum status window_prepare(struct bench *b, const struct row *r, struct working_set *w, enum window_role role, uint64_t units,
                            struct job *job)
 {
+	const bool test = role == WINDOW_TEST;
 	const struct kernel *flush = kernel_find("k_flush_chain");
 	struct window ignored;
 
@@ -250,7 +251,7 @@ enum status window_prepare(struct bench *b, const struct row *r, struct working_
 
 		return visit_until_there(b, w, r, w->shape.nodes, &before, job);
 	}
-	if (window_reloads(b, r, w, test))
+	if (window_reloads(b, r, w, role))
 		return ST_OK;
 	units = (uint64_t)w->shape.nodes * REFRESH_VISITS;
 	if (units > REFRESH_LOADS_MAX)
@@ -258,8 +259,9 @@ enum status window_prepare(struct bench *b, const struct row *r, struct working_
 	return window_units(b, w, units, NULL, 0, &ignored, job);
 }
 
-enum status window_warm_up(struct bench *b, const struct row *r, struct working_set *w, bool test, struct job *job)
+enum status window_warm_up(struct bench *b, const struct row *r, struct working_set *w, enum window_role role, struct job *job)
 {
+	const bool test = role == WINDOW_TEST;
 	const struct cpu_cache *last = cpu_cache(b->cpu, cpu_last_level(b->cpu)), *below = cpu_cache(b->cpu, cpu_last_level(b->cpu) - 1);
 	struct window ignored;
 	enum status st = ST_OK;

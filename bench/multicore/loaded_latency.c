@@ -107,7 +107,7 @@ static enum status loaded_window(struct loaded *l, unsigned n, uint32_t delay, u
 	m->arguments[4] = control_va(c->b->a, m->core);
 	c->b->ahead = &m->set.map; /* on all cores, which thus begin together */
 	if (st == ST_OK)
-		st = multicore_run(c, n, c->counting.on, together);
+		st = multicore_run(c, n, c->counting.on ? MULTICORE_COUNTED : MULTICORE_UNCOUNTED, together);
 	c->b->ahead = NULL;
 	*rate = 0;
 	for (unsigned i = 1; i < n && st == ST_OK; i++) {
@@ -134,10 +134,13 @@ static void never_together(const struct loaded *l, struct row_result *out)
 	str_copy(out->reason, sizeof(out->reason), l->cores.disturbed ? "every run was disturbed" : "the cores never began together");
 }
 
+enum load { LOAD_LIGHT, LOAD_ANY };
+
 /* One point: latency in thousandths of a cycle, and its deviation. *samples 0: in no window did the cores start together. */
-static enum status loaded_point(struct loaded *l, unsigned n, uint32_t delay, bool light, int64_t *latency, int64_t *spread, int64_t *rate_milli, int64_t *counts,
+static enum status loaded_point(struct loaded *l, unsigned n, uint32_t delay, enum load load, int64_t *latency, int64_t *spread, int64_t *rate_milli, int64_t *counts,
                                 unsigned *samples)
 {
+	const bool light = load == LOAD_LIGHT;
 	struct multicore *c = &l->cores;
 	struct bench *b = c->b;
 	struct pair *cycles = b->counts[0][0];
@@ -266,7 +269,7 @@ static enum status loaded_by(struct loaded *l, const char *chase, struct row_res
 		uint32_t delay = p ? delays[p - 1] : 0;
 		const bool light = p == COUNT_OF(delays) && latency < 2 * alone; /* at the point that gives the value */
 
-		st = loaded_point(l, p ? l->cores.count : 1, delay, light, &latency, &spread, &rate, counts, &samples);
+		st = loaded_point(l, p ? l->cores.count : 1, delay, light ? LOAD_LIGHT : LOAD_ANY, &latency, &spread, &rate, counts, &samples);
 		if (st == ST_OK && !samples) {
 			never_together(l, out);
 			return ST_OK;
@@ -277,7 +280,7 @@ static enum status loaded_by(struct loaded *l, const char *chase, struct row_res
 			int64_t again = 0, again_spread, again_rate, again_counts[ROW_PROOFS_MAX];
 			unsigned again_samples = 0;
 
-			st = loaded_point(l, 1, delay, true, &again, &again_spread, &again_rate, again_counts, &again_samples);
+			st = loaded_point(l, 1, delay, LOAD_LIGHT, &again, &again_spread, &again_rate, again_counts, &again_samples);
 			alone = again_samples ? again : alone;
 		}
 		if (st == ST_OK)
@@ -336,7 +339,7 @@ static enum status shared_window(struct loaded *l, bool apart, uint64_t addition
 	c->members[0].arguments[1] = additions / c->members[0].kernel->loads;
 	c->members[1].arguments[1] = cap_of(c->b);
 	c->members[0].arguments[3] = c->members[1].arguments[3] = l->token;
-	return multicore_run(c, 2, c->counting.on, together);
+	return multicore_run(c, 2, c->counting.on ? MULTICORE_COUNTED : MULTICORE_UNCOUNTED, together);
 }
 
 /* What a lost line costs, from the longer windows: what they take beyond those of lines apart, a loss. Which of several rhythms two cores fall into

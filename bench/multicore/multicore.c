@@ -32,8 +32,9 @@ static enum status run_jobs(struct multicore *c, unsigned n)
 	return st;
 }
 
-enum status multicore_run(struct multicore *c, unsigned n, bool counted, bool *together)
+enum status multicore_run(struct multicore *c, unsigned n, enum multicore_counts counts, bool *together)
 {
+	const bool counted = counts == MULTICORE_COUNTED;
 	uint64_t first = UINT64_MAX, last = 0;
 	bool disturbed = false;
 	enum status st = ST_OK;

@@ -49,9 +49,10 @@ MUST_CHECK enum status multicore_begin(struct multicore *c, struct bench *b, con
  * hit them, or have them written back in its windows. */
 MUST_CHECK enum status multicore_give_back(struct multicore *c);
 MUST_CHECK enum status multicore_end(struct multicore *c);
-/* Runs the windows of the first n members. `counted`: all read their counters, so that all start alike; only the first one's count.
+enum multicore_counts { MULTICORE_UNCOUNTED, MULTICORE_COUNTED };
+/* Runs the windows of the first n members. MULTICORE_COUNTED: all read their counters, so that all start alike; only the first one's count.
  * *together: all began within the run's first eighth, undisturbed. */
-MUST_CHECK enum status multicore_run(struct multicore *c, unsigned n, bool counted, bool *together);
+MUST_CHECK enum status multicore_run(struct multicore *c, unsigned n, enum multicore_counts counts, bool *together);
 /* Streams: flushes what each member's next window will visit; that window does not wrap round the arrays' end. */
 MUST_CHECK enum status multicore_flush(struct multicore *c, unsigned n);
 /* Where a member's pair of windows starts in its arrays. If lines are flushed: at any line. Otherwise at any page of a range that no earlier pair

@@ -129,7 +129,7 @@ static enum status measure(struct multicore *c, unsigned n, struct traffic *t, s
 				st = multicore_flush(c, n);
 			traffic_before(t, b);
 			if (st == ST_OK)
-				st = multicore_run(c, n, c->counting.on, &this_one);
+				st = multicore_run(c, n, c->counting.on ? MULTICORE_COUNTED : MULTICORE_UNCOUNTED, &this_one);
 			if (st != ST_OK)
 				return st;
 			traffic_after(t, b, p->good, longer);

@@ -287,7 +287,7 @@ static enum status visit(struct multicore *c, unsigned n)
 
 	for (unsigned i = 0; i < n; i++)
 		window_visit_arguments(c->b, &c->members[i].set, c->members[i].kernel, c->members[i].units, c->members[i].arguments);
-	st = multicore_run(c, n, false, &ignored);
+	st = multicore_run(c, n, MULTICORE_UNCOUNTED, &ignored);
 	for (unsigned i = 0; i < n; i++) {
 		c->members[i].set.at = c->members[i].window.result;
 		if (c->pairs)

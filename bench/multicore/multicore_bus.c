@@ -24,7 +24,7 @@ static enum status window(struct multicore *c, unsigned n, int64_t *counts)
 	}
 	st = multicore_flush(c, n);
 	if (st == ST_OK)
-		st = multicore_run(c, n, true, &together);
+		st = multicore_run(c, n, MULTICORE_COUNTED, &together);
 	for (unsigned e = 0; e < EVENTS && st == ST_OK; e++)
 		counts[e] = (int64_t)c->members[0].window.counts[e];
 	return st;

@@ -32,7 +32,7 @@ enum status multicore_width_choose(struct multicore *c, unsigned n, struct row_r
 			if (c->row->target == TARGET_DRAM)
 				st = multicore_flush(c, n);
 			if (st == ST_OK)
-				st = multicore_run(c, n, false, &together);
+				st = multicore_run(c, n, MULTICORE_UNCOUNTED, &together);
 			t.ticks[whose][t.tries] = (int64_t)multicore_ticks(c, n);
 		}
 	if (st != ST_OK)

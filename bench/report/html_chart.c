@@ -25,25 +25,27 @@ static bool usable(struct html *h, const struct doc_node *row)
 	return doc_get(h->d, row, "value")->type == DOC_NUMBER && doc_milli(h->d, row, "value") > 0;
 }
 
-static bool wanted(struct html *h, const struct doc_node *row, bool bandwidth)
+enum chart { CHART_LATENCY, CHART_BANDWIDTH };
+
+static bool wanted(struct html *h, const struct doc_node *row, enum chart chart)
 {
 	const char *name = doc_string(h->d, row, "name");
 
 	if (!usable(h, row))
 		return false;
-	if (bandwidth)
+	if (chart == CHART_BANDWIDTH)
 		return str_equal(doc_string(h->d, row, "unit"), "bytes/s");
 	return str_starts(name, "load.") && str_equal(doc_string(h->d, row, "kind"), "latency");
 }
 
-static unsigned count_rows(struct html *h, bool bandwidth, int64_t *most)
+static unsigned count_rows(struct html *h, enum chart chart, int64_t *most)
 {
 	const struct doc_node *list = doc_get(h->d, doc_root(h->d), "rows");
 	unsigned n = 0;
 
 	*most = 0;
 	for (const struct doc_node *r = doc_begin(h->d, list); r; r = doc_next(h->d, r))
-		if (wanted(h, r, bandwidth)) {
+		if (wanted(h, r, chart)) {
 			n++;
 			if (doc_milli(h->d, r, "value") > *most)
 				*most = doc_milli(h->d, r, "value");
@@ -51,30 +53,30 @@ static unsigned count_rows(struct html *h, bool bandwidth, int64_t *most)
 	return n;
 }
 
-static void bar(struct html *h, unsigned y, const struct doc_node *row, int64_t most, bool bandwidth)
+static void bar(struct html *h, unsigned y, const struct doc_node *row, int64_t most, enum chart chart)
 {
 	int64_t v = doc_milli(h->d, row, "value");
 	/* latencies range from 4 to several hundred cycles: a logarithmic scale fits all */
-	unsigned w = bandwidth ? scaled(v, most, WIDTH - LABEL - 90) : scaled(html_log2_milli(v) - 9000, html_log2_milli(most) - 9000, WIDTH - LABEL - 90);
+	unsigned w = chart == CHART_BANDWIDTH ? scaled(v, most, WIDTH - LABEL - 90) : scaled(html_log2_milli(v) - 9000, html_log2_milli(most) - 9000, WIDTH - LABEL - 90);
 
 	text_fmt(&h->t, "<text x=\"%d\" y=\"%u\" text-anchor=\"end\">", LABEL - 8, y + 13);
 	html_text(h, doc_string(h->d, row, "name"));
 	text_fmt(&h->t, "</text><rect class=\"%s\" x=\"%d\" y=\"%u\" width=\"%u\" height=\"%d\"/><text x=\"%u\" y=\"%u\">",
 	         str_equal(doc_string(h->d, row, "status"), "ok") ? "b1" : "b2", LABEL, y, w ? w : 1, BAR - 3, LABEL + w + 6, y + 13);
-	html_milli(h, bandwidth ? v / 1000000000 : v, 1);
+	html_milli(h, chart == CHART_BANDWIDTH ? v / 1000000000 : v, 1);
 	text_fmt(&h->t, "</text>\n");
 }
 
-static void bars(struct html *h, bool bandwidth, const char *title, const char *description, const char *caption)
+static void bars(struct html *h, enum chart chart, const char *title, const char *description, const char *caption)
 {
 	const struct doc_node *list = doc_get(h->d, doc_root(h->d), "rows");
 	int64_t most;
-	unsigned n = count_rows(h, bandwidth, &most), y = 4;
+	unsigned n = count_rows(h, chart, &most), y = 4;
 
 	html_figure(h, title, description, WIDTH, n * BAR + 8);
 	for (const struct doc_node *r = doc_begin(h->d, list); r; r = doc_next(h->d, r))
-		if (wanted(h, r, bandwidth)) {
-			bar(h, y, r, most, bandwidth);
+		if (wanted(h, r, chart)) {
+			bar(h, y, r, most, chart);
 			y += BAR;
 		}
 	html_figure_end(h, caption);
@@ -150,10 +152,10 @@ void html_latencies(struct html *h)
 {
 	int64_t most;
 
-	if (!count_rows(h, false, &most))
+	if (!count_rows(h, CHART_LATENCY, &most))
 		return;
 	html_section(h, "latencies", "Load to use, by who answers", "");
-	bars(h, false, "Load-to-use latency in core cycles", "Horizontal bars, one for each load latency row, on a logarithmic scale. The figures are in the penalty table.",
+	bars(h, CHART_LATENCY, "Load-to-use latency in core cycles", "Horizontal bars, one for each load latency row, on a logarithmic scale. The figures are in the penalty table.",
 	     "Core cycles, logarithmic scale. Bars of another colour: the row is not ok.");
 	staircase(h);
 }
@@ -194,10 +196,10 @@ void html_bandwidth(struct html *h)
 {
 	int64_t most;
 
-	if (!count_rows(h, true, &most))
+	if (!count_rows(h, CHART_BANDWIDTH, &most))
 		return;
 	html_section(h, "bandwidth", "Bandwidth", "Bytes that the loop asks for; the line that a regular store reads for ownership is not counted.");
-	bars(h, true, "Bandwidth in GB/s", "Horizontal bars, one for each bandwidth row. The figures are in the penalty table.", "GB/s (10^9 bytes a second).");
+	bars(h, CHART_BANDWIDTH, "Bandwidth in GB/s", "Horizontal bars, one for each bandwidth row. The figures are in the penalty table.", "GB/s (10^9 bytes a second).");
 	traffic(h, "memory_channels", "channel", "read", "write", "Memory channels, as the memory controller counted them",
 	        "row|#socket|#channel|#read, GB/s|#written as full lines, GB/s");
 	traffic(h, "socket_links", "link", "received", "sent", "Links between sockets, as their boxes counted data of lines",

@@ -3,13 +3,15 @@
 
 #define DEPTH_MOST 6
 
+enum place { IN_TABLE, AS_TITLE };
+
 /* A key as words: underscores become blanks; the first letter of a title is capitalised. */
-static void key_text(struct html *h, const char *key, bool first)
+static void key_text(struct html *h, const char *key, enum place place)
 {
 	char word[64];
 
 	str_copy(word, sizeof(word), key);
-	if (first && word[0] >= 'a' && word[0] <= 'z')
+	if (place == AS_TITLE && word[0] >= 'a' && word[0] <= 'z')
 		word[0] = (char)(word[0] - 'a' + 'A');
 	for (char *p = word; *p; p++)
 		if (*p == '_')
@@ -53,7 +55,7 @@ static void inline_value(struct html *h, const struct doc_node *n, unsigned dept
 		text_fmt(&h->t, "%s", first ? "" : n->type == DOC_OBJECT ? "; " : ", ");
 		first = false;
 		if (c->key[0]) {
-			key_text(h, c->key, false);
+			key_text(h, c->key, IN_TABLE);
 			text_fmt(&h->t, " ");
 		}
 		if (!is_plain(c))
@@ -67,7 +69,7 @@ static void inline_value(struct html *h, const struct doc_node *n, unsigned dept
 static void pair(struct html *h, const struct doc_node *n)
 {
 	text_fmt(&h->t, "<tr><th scope=\"row\">");
-	key_text(h, n->key, false);
+	key_text(h, n->key, IN_TABLE);
 	text_fmt(&h->t, "</th><td>");
 	inline_value(h, n, 0);
 	text_fmt(&h->t, "</td></tr>\n");
@@ -89,13 +91,13 @@ static void lines(struct html *h, const struct doc_node *list, const char *capti
 	const struct doc_node *first = doc_first(h->d, list);
 
 	text_fmt(&h->t, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"");
-	key_text(h, caption, true);
+	key_text(h, caption, AS_TITLE);
 	text_fmt(&h->t, "\"><table><caption>");
-	key_text(h, caption, true);
+	key_text(h, caption, AS_TITLE);
 	text_fmt(&h->t, "</caption><thead><tr>");
 	for (const struct doc_node *c = doc_begin(h->d, first); c; c = doc_next(h->d, c)) {
 		text_fmt(&h->t, "<th scope=\"col\"%s>", c->type == DOC_NUMBER ? " class=\"n\"" : "");
-		key_text(h, c->key, false);
+		key_text(h, c->key, IN_TABLE);
 		text_fmt(&h->t, "</th>");
 	}
 	text_fmt(&h->t, "</tr></thead><tbody>\n");
@@ -129,7 +131,7 @@ void html_generic(struct html *h, const struct doc_node *section)
 		return;
 	str_file_name(id, sizeof(id), section->key);
 	text_fmt(&h->t, "</section>\n<section aria-labelledby=\"s-%s\"><h2 id=\"s-%s\">", id, id);
-	key_text(h, section->key, true);
+	key_text(h, section->key, AS_TITLE);
 	text_fmt(&h->t, "</h2>\n");
 	if (is_table(h, section)) {
 		lines(h, section, section->key);

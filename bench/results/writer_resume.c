@@ -111,9 +111,10 @@ static void take_penalty(struct writer *w, unsigned i, struct json row, enum row
 		w->penalty_milli[i] = milli;
 }
 
-/* Takes a row; skips rows that are unknown to this build or already taken. `profile`: the line is a row's kernel under a profile. */
-static void take_row(struct writer *w, struct json line, bool profile)
+/* Takes a row; skips rows that are unknown to this build or already taken. JOURNAL_PROFILE: the line is a row's kernel under a profile. */
+static void take_row(struct writer *w, struct json line, enum journal_event event)
 {
+	const bool profile = event == JOURNAL_PROFILE;
 	struct json row, name, status;
 
 	take_windows(w, line);
@@ -166,9 +167,9 @@ static bool take_journal(struct writer *w, const char *text, size_t bytes, struc
 	while (journal_next(&j, &line))
 		switch (line.event) {
 		case JOURNAL_START: take_start(w, line.object); break;
-		case JOURNAL_ROW: take_row(w, line.object, false); break;
+		case JOURNAL_ROW: take_row(w, line.object, JOURNAL_ROW); break;
 		case JOURNAL_VERDICT: take_verdict(w, line.object); break;
-		case JOURNAL_PROFILE: take_row(w, line.object, true); break;
+		case JOURNAL_PROFILE: take_row(w, line.object, JOURNAL_PROFILE); break;
 		case JOURNAL_ACCOUNTING: take_accounting(w, line.object); break;
 		case JOURNAL_TRUST: take_trust(w, line.object); break;
 		case JOURNAL_BOOT: w->out->boots++; break;

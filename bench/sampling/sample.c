@@ -223,7 +223,7 @@ static enum status prepare_burst(struct sampling *s, uint64_t loads)
 {
 	struct loop *l = s->l;
 
-	return s->code ? curve_prepare(l, loads) : window_prepare(l->b, l->row, &l->sets[0], true, loads, &l->job);
+	return s->code ? curve_prepare(l, loads) : window_prepare(l->b, l->row, &l->sets[0], WINDOW_TEST, loads, &l->job);
 }
 
 static enum status run_burst(struct sampling *s, uint64_t loads)

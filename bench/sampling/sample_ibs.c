@@ -96,7 +96,7 @@ static enum status one_sample(struct loop *l, uint64_t code, struct ibs *ibs, bo
 
 	if ((l->row->prepare == PREPARE_FLUSH || cores_wanted(l->row)) && loads > w->shape.nodes)
 		loads = w->shape.nodes; /* more would read their own lines again */
-	st = code ? curve_prepare(l, loads) : window_prepare(b, l->row, w, true, loads, &l->job);
+	st = code ? curve_prepare(l, loads) : window_prepare(b, l->row, w, WINDOW_TEST, loads, &l->job);
 	if (st == ST_OK)
 		st = ibs_start(ibs);
 	if (st != ST_OK)

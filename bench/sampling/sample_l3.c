@@ -27,7 +27,7 @@ static enum status one_window(struct pass *p, uint64_t loads)
 	struct working_set *w = &p->l->sets[0];
 	uint64_t values[UNCORE_EVENTS_MAX] = { 0 };
 	struct window ignored;
-	enum status st = window_prepare(b, p->l->row, w, true, loads, &p->l->job), stopped;
+	enum status st = window_prepare(b, p->l->row, w, WINDOW_TEST, loads, &p->l->job), stopped;
 
 	if (st == ST_OK)
 		st = uncore_start(b->a, &b->uncore, &p->plan, 0, p->socket, 0);

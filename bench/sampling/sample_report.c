@@ -16,16 +16,18 @@ static bool has_numbers(const struct sample_result *s)
 	return s->records && (s->verdict == SAMPLE_AGREES || s->verdict == SAMPLE_DIFFERS || s->verdict == SAMPLE_UNPROVEN);
 }
 
-static void json_milli(struct text *t, const char *key, int64_t milli, bool there)
+static void json_milli_or_null(struct text *t, const char *key, int64_t milli, bool there)
 {
 	text_fmt(t, ", \"%s\": ", key);
 	text_fixed_or_null(t, milli, 3, there);
 }
 
+static void json_milli(struct text *t, const char *key, int64_t milli) { json_milli_or_null(t, key, milli, true); }
+
 static void json_source(struct text *t, const struct sample_source *s, const char *name)
 {
 	text_fmt(t, "\"%s\": {\"count\": %u", name, s->count);
-	json_milli(t, "mean", s->mean_milli, true);
+	json_milli(t, "mean", s->mean_milli);
 	text_fmt(t, ", \"median\": %u, \"p10\": %u, \"p90\": %u, \"p99\": %u, \"histogram\": [", s->median, s->p10, s->p90, s->p99);
 	for (unsigned i = 0; i < SAMPLE_BUCKETS; i++)
 		text_fmt(t, "%s%u", i ? ", " : "", s->histogram[i]);
@@ -38,7 +40,7 @@ static void json_retire(struct text *t, const struct sample_result *s)
 	if (!s->retire.count || !s->beside[0])
 		return;
 	text_fmt(t, ", \"retire_latency\": {\"event\": \"%s\", \"count\": %u, \"min\": %u", s->beside, s->retire.count, s->retire.least);
-	json_milli(t, "mean", mul_div((int64_t)s->retire.sum, 1000, s->retire.count), true);
+	json_milli(t, "mean", mul_div((int64_t)s->retire.sum, 1000, s->retire.count));
 	text_fmt(t, ", \"max\": %u}", s->retire.most);
 }
 
@@ -53,16 +55,16 @@ void sample_json(struct text *t, const struct sample_result *s, const struct lat
 	text_fmt(t, "{\"verdict\": \"%s\", \"reason\": \"", sample_verdict_name(s->verdict));
 	text_json(t, s->reason);
 	text_fmt(t, "\", \"event\": \"%s\", \"threshold\": %u", s->event, s->threshold);
-	json_milli(t, "value", s->value_milli, there);
-	json_milli(t, "difference", s->difference_milli, there && s->verdict != SAMPLE_UNPROVEN);
+	json_milli_or_null(t, "value", s->value_milli, there);
+	json_milli_or_null(t, "difference", s->difference_milli, there && s->verdict != SAMPLE_UNPROVEN);
 	text_fmt(t, ", \"records\": %u, \"outside\": %u, \"wrong_address\": %u, \"rejected\": %u, \"full\": %s, \"lost\": ", s->records,
 	         s->outside, s->wrong_address, s->rejected, s->full ? "true" : "false");
 	if (s->lost_known)
 		text_fmt(t, "%u", s->lost);
 	else
 		text_fmt(t, "null");
-	json_milli(t, "shadow", s->shadow_milli, s->lost_known);
-	json_milli(t, "fraction", s->fraction_milli, there && s->fraction_milli >= 0);
+	json_milli_or_null(t, "shadow", s->shadow_milli, s->lost_known);
+	json_milli_or_null(t, "fraction", s->fraction_milli, there && s->fraction_milli >= 0);
 	text_fmt(t, ", \"normalised_by\": \"%s\"", s->beside);
 	json_retire(t, s);
 	text_fmt(t, ", \"sources\": {");
@@ -75,8 +77,8 @@ void sample_json(struct text *t, const struct sample_result *s, const struct lat
 	text_fmt(t, "}");
 	if (s->l3.verdict != SAMPLE_NONE) {
 		text_fmt(t, ", \"l3\": {\"verdict\": \"%s\", \"lines\": %u, \"unit\": \"%s\"", sample_verdict_name(s->l3.verdict), s->l3.lines, s->l3.ns ? "ns" : "cycles");
-		json_milli(t, "value", s->l3.value_milli, s->l3.lines > 0);
-		json_milli(t, "difference", s->l3.difference_milli, s->l3.verdict == SAMPLE_AGREES || s->l3.verdict == SAMPLE_DIFFERS);
+		json_milli_or_null(t, "value", s->l3.value_milli, s->l3.lines > 0);
+		json_milli_or_null(t, "difference", s->l3.difference_milli, s->l3.verdict == SAMPLE_AGREES || s->l3.verdict == SAMPLE_DIFFERS);
 		text_fmt(t, "}");
 	}
 	text_fmt(t, "}");

@@ -43,7 +43,7 @@ enum status latency_breakdown_count(struct loop *l, unsigned set, const char *co
 	for (unsigned run = 0; st == ST_OK && run < plan.runs; run++) {
 		st = uncore_start(b->a, &b->uncore, &plan, run, socket, lock_va);
 		if (st == ST_OK)
-			st = window_prepare(b, l->row, w, set == 0, w->window, &l->job);
+			st = window_prepare(b, l->row, w, set == 0 ? WINDOW_TEST : WINDOW_BASELINE, w->window, &l->job);
 		if (st == ST_OK)
 			st = uncore_values(b->a, &b->uncore, &plan, run, socket, before);
 		if (st == ST_OK)

@@ -223,26 +223,28 @@ void traffic_stop(struct traffic *t, const struct bench *b)
 
 /* --- output ------------------------------------------------------------------------------------ */
 
-static void list_json(struct text *t, const struct traffic_result *r, bool links)
+enum list { CHANNELS, LINKS };
+
+static void list_json(struct text *t, const struct traffic_result *r, enum list list)
 {
 	static const char *const keys[2][3] = { { "channel", "read", "write" }, { "link", "received", "sent" } };
-	const unsigned in = links ? TRAFFIC_RECEIVED : TRAFFIC_READ, out = links ? TRAFFIC_SENT : TRAFFIC_WRITE;
+	const unsigned in = list == LINKS ? TRAFFIC_RECEIVED : TRAFFIC_READ, out = list == LINKS ? TRAFFIC_SENT : TRAFFIC_WRITE;
 	bool open = false;
 
 	for (unsigned i = 0; i < r->sockets; i++) {
 		const struct traffic_socket *s = &r->at[i];
 
-		for (unsigned c = 0; c < (links ? s->links : s->channels); c++) {
-			text_fmt(t, "%s{\"socket\": %u, \"%s\": %u, \"%s\": %lld, \"%s\": %lld}", open ? ", " : "[", s->socket, keys[links][0], c,
-			         keys[links][1], (long long)s->bytes[in + c], keys[links][2], (long long)s->bytes[out + c]);
+		for (unsigned c = 0; c < (list == LINKS ? s->links : s->channels); c++) {
+			text_fmt(t, "%s{\"socket\": %u, \"%s\": %u, \"%s\": %lld, \"%s\": %lld}", open ? ", " : "[", s->socket, keys[list][0], c,
+			         keys[list][1], (long long)s->bytes[in + c], keys[list][2], (long long)s->bytes[out + c]);
 			open = true;
 		}
 	}
 	text_fmt(t, open ? "]" : "null");
 }
 
-void traffic_channels_json(struct text *t, const struct traffic_result *r) { list_json(t, r, false); }
-void traffic_links_json(struct text *t, const struct traffic_result *r) { list_json(t, r, true); }
+void traffic_channels_json(struct text *t, const struct traffic_result *r) { list_json(t, r, CHANNELS); }
+void traffic_links_json(struct text *t, const struct traffic_result *r) { list_json(t, r, LINKS); }
 
 static void table_bytes(struct text *t, const char *what, const int64_t *bytes, unsigned n)
 {

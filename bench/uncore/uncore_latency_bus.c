@@ -21,7 +21,7 @@ static enum status count_pairs(struct loop *l, struct counting *c, struct pair p
 		for (unsigned longer = 0; longer < 2; longer++) {
 			const uint64_t units = (uint64_t)w->window << longer;
 			struct window out;
-			enum status st = window_prepare(l->b, l->row, w, true, units, &l->job);
+			enum status st = window_prepare(l->b, l->row, w, WINDOW_TEST, units, &l->job);
 
 			noise_check_before(l->b);
 			if (st == ST_OK)

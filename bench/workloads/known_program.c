@@ -61,8 +61,10 @@ static uint64_t root(uint64_t x)
 }
 
 /* Weights w = 1 / n turn the sums of 1, n and n^2 over the values into those of 1 / n, 1 and n. */
-void known_program_values_end(struct known_program_values *v, bool per_value)
+void known_program_values_end(struct known_program_values *v, enum known_program_weight weight)
 {
+	const bool per_value = weight == KNOWN_PROGRAM_INVERSE;
+
 	if (!v->count || (per_value && !v->parts_of_one))
 		return;
 	if (per_value) {
@@ -143,7 +145,7 @@ static void known_program_one_loop(struct known_program *s, const struct pebs *p
 				known_program_value(&loop->sampled, r.gpr[sums[1] >= sums[0] ? c->limit : c->induction]);
 			}
 		}
-	known_program_values_end(&loop->sampled, true);
+	known_program_values_end(&loop->sampled, KNOWN_PROGRAM_INVERSE);
 	s->out->loop_count++;
 }
 
@@ -179,7 +181,7 @@ static void known_program_arguments(struct known_program *s)
 	for (unsigned i = 0; i < p.records && pebs_read(&p, i, &r) == ST_OK; i++)
 		if (known_program_inside(s, r.ip) && known_program_offset(s, r.ip)) /* offset 0 is the wrapper's call */
 			known_program_value(&s->out->argument, r.gpr[REGISTER_RCX]);
-	known_program_values_end(&s->out->argument, false);
+	known_program_values_end(&s->out->argument, KNOWN_PROGRAM_EQUAL);
 }
 
 /* Reconstructs the linear addresses of plain loads from the registers. Each must hold the value loaded, so every word that k_touch visits holds a

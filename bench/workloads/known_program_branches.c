@@ -114,7 +114,7 @@ static void count_trips(const struct known_program *s, struct known_program_loop
 			trips = 0;
 		}
 	}
-	known_program_values_end(&loop->trips, false);
+	known_program_values_end(&loop->trips, KNOWN_PROGRAM_EQUAL);
 }
 
 /* All blocks of a range ran once. Its last branch was taken, earlier ones were not. */

@@ -21,10 +21,11 @@ struct known_program {
 	unsigned range_count;
 };
 
-/* Adds a value; known_program_values_end() makes mean and RMS of them: per_value, each counts as 1 / itself, as does a loop that appears once for
- * each of its iterations. */
+enum known_program_weight { KNOWN_PROGRAM_EQUAL, KNOWN_PROGRAM_INVERSE };
+/* Adds a value; known_program_values_end() makes mean and RMS of them. KNOWN_PROGRAM_INVERSE: each counts as 1 / itself, as does a loop that
+ * appears once for each of its iterations. */
 void known_program_value(struct known_program_values *v, uint64_t value);
-void known_program_values_end(struct known_program_values *v, bool per_value);
+void known_program_values_end(struct known_program_values *v, enum known_program_weight weight);
 /* Records why a part is missing; `why` NULL: the status itself. */
 void known_program_failed(struct known_program *s, enum known_program_part part, enum status st, const char *why);
 /* Runs a kernel with three arguments under the wrapper. */

@@ -177,7 +177,7 @@ static enum status one_pair(struct loop *l, struct profile_run *run, struct prof
 		bool longer = (i == 0) == first;
 		uint64_t units = (uint64_t)w->window << longer;
 		struct window out;
-		enum status st = window_prepare(l->b, l->row, w, true, units, &l->job);
+		enum status st = window_prepare(l->b, l->row, w, WINDOW_TEST, units, &l->job);
 
 		if (st == ST_OK) {
 			noise_check_before(l->b);
@@ -256,7 +256,7 @@ static void reduce_run(const struct loop *l, const struct profile_run *run, cons
 static enum status all_runs(struct loop *l, const struct profile_plan *p, struct profile_work *work, struct profile_result *out)
 {
 	struct bench *b = l->b;
-	enum status st = window_warm_up(b, l->row, &l->sets[0], true, &l->job);
+	enum status st = window_warm_up(b, l->row, &l->sets[0], WINDOW_TEST, &l->job);
 
 	for (unsigned run = 0; run < p->plan.runs && st == ST_OK; run++) {
 		struct profile_run selected;
@@ -298,7 +298,7 @@ void profile_row(struct bench *b, const struct profile_plan *p, const struct row
 		         "several cores have no single kernel to count");
 		return;
 	}
-	if (!loop_begin(&l, b, r, false, &out->row))
+	if (!loop_begin(&l, b, r, LOOP_TEST_ALONE, &out->row))
 		return;
 	work = b->host->get(b->host->self, sizeof(*work));
 	bool switched = work && r->prefetch == PREFETCH_OFF && prefetchers_off(b, &found);
@@ -373,7 +373,7 @@ void profile_json(struct text *t, const struct profile_plan *p, const struct pro
 	text_fmt(t, "}");
 }
 
-static void column(struct text *t, int64_t milli, bool there)
+static void column_or_dash(struct text *t, int64_t milli, bool there)
 {
 	char number[32];
 	struct text n;
@@ -385,6 +385,8 @@ static void column(struct text *t, int64_t milli, bool there)
 		text_char(&n, '-');
 	text_fmt(t, " %12s", number);
 }
+
+static void column(struct text *t, int64_t milli) { column_or_dash(t, milli, true); }
 
 void profile_lines(struct text *t, const struct profile_plan *p, const struct profile_result *r)
 {
@@ -403,9 +405,9 @@ void profile_lines(struct text *t, const struct profile_plan *p, const struct pr
 			text_fmt(t, " %12s  not modelled by this simulated machine\n", "-");
 			continue;
 		}
-		column(t, e->unit_milli, true);
-		column(t, e->instructions_micro, e->instructions_micro >= 0);
-		column(t, e->cycles_micro, e->cycles_micro >= 0);
+		column(t, e->unit_milli);
+		column_or_dash(t, e->instructions_micro, e->instructions_micro >= 0);
+		column_or_dash(t, e->cycles_micro, e->cycles_micro >= 0);
 		text_fmt(t, "  %s%u%s\n", e->slot->fixed ? "all " : "", e->slot->fixed ? 0 : e->slot->run, e->overcounts ? "  counts too much" : "");
 	}
 	profile_branches_lines(t, p, r);

@@ -99,7 +99,7 @@ void profile_branches_take(struct loop *l, const struct profile_plan *p, struct 
 		const uint64_t units = w->window * (1 + i % 2);
 		enum status stopped;
 
-		st = window_prepare(b, l->row, w, true, units, &l->job);
+		st = window_prepare(b, l->row, w, WINDOW_TEST, units, &l->job);
 		if (st == ST_OK)
 			st = lbr_start(&lbr, p->lbr_select);
 		if (st != ST_OK)

@@ -155,14 +155,14 @@ static enum status burst(struct taking *t, unsigned number, const char **why)
 	struct pebs_request q = { .event = NULL };
 	struct window ignored;
 	unsigned records = 0;
-	enum status st = window_prepare(b, l->row, w, true, units, &l->job), stopped;
+	enum status st = window_prepare(b, l->row, w, WINDOW_TEST, units, &l->job), stopped;
 
 	if (st == ST_OK)
 		st = start(t, &q, why);
 	if (st != ST_OK)
 		return st;
 	b->gate = t->out->event->netburst ? &t->netburst.gate : &t->pebs.gate;
-	st = window_units_reloaded(b, l->row, w, true, units, NULL, 0, &ignored, &l->job);
+	st = window_units_reloaded(b, l->row, w, WINDOW_TEST, units, NULL, 0, &ignored, &l->job);
 	b->gate = NULL;
 	stopped = stop(t, &q, &records);
 	st = st == ST_OK ? stopped : st;

@@ -273,9 +273,9 @@ static void settle_sum(struct account_result *out)
 		thread[t] = out->terms[t].thread;
 		core[t] = out->terms[t].core;
 	}
-	workload_account_bounds(out, false, &bounds);
+	workload_account_bounds(out, ACCOUNT_OF_THREAD, &bounds);
 	stall_settle(&bounds, thread);
-	workload_account_bounds(out, true, &bounds);
+	workload_account_bounds(out, ACCOUNT_OF_CORE, &bounds);
 	stall_settle(&bounds, core);
 	for (unsigned t = 0; t < stall_term_count; t++) {
 		out->terms[t].thread = thread[t];

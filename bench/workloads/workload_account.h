@@ -76,8 +76,9 @@ int64_t workload_account_named(const struct account_result *r, const char *name)
 bool workload_account_contradicted(const struct account_result *r, char *reason, size_t capacity);
 /* Stall cycles at the points the sum may be compared with: execution of the core and of the thread, retirement. */
 void workload_account_levels(const struct account_result *r, struct account_level levels[ACCOUNT_LEVELS]);
+enum account_of { ACCOUNT_OF_THREAD, ACCOUNT_OF_CORE };
 /* Bounds of the sum of the thread, or of its core. */
-void workload_account_bounds(const struct account_result *r, bool core, struct stall_bounds *out);
+void workload_account_bounds(const struct account_result *r, enum account_of whose, struct stall_bounds *out);
 /* Cycles in which 0 .. ACCOUNT_ILP - 1 uops started execution, by their number. False: not counted. */
 bool workload_account_ilp(const struct account_result *r, int64_t cycles[ACCOUNT_ILP]);
 

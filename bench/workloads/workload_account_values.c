@@ -64,10 +64,10 @@ int64_t workload_account_named(const struct account_result *r, const char *name)
 	return -1;
 }
 
-void workload_account_bounds(const struct account_result *r, bool core, struct stall_bounds *out)
+void workload_account_bounds(const struct account_result *r, enum account_of whose, struct stall_bounds *out)
 {
 	/* retirement counts the thread's stalls, execution those of both threads; a thread alone on its core has all the core's stalls */
-	const bool both = core && r->threads > 1;
+	const bool both = whose == ACCOUNT_OF_CORE && r->threads > 1;
 	const unsigned level = !both && r->known[Q_RETIRE_STALL] ? Q_RETIRE_STALL : Q_EXECUTE_STALL;
 	const int64_t starved = r->value[Q_ISSUE_STALL] - r->value[Q_RESOURCE_STALL];
 

@@ -49,9 +49,11 @@ static enum status run_window(struct gated *g, const struct ask_run *run, uint64
 	return st;
 }
 
-static enum status read_one(const struct bench *b, uint32_t index, bool fixed, uint64_t *value)
+enum counter { COUNTER_GENERAL, COUNTER_FIXED };
+
+static enum status read_one(const struct bench *b, uint32_t index, enum counter counter, uint64_t *value)
 {
-	unsigned width = fixed ? b->cpu->fixed_width : b->cpu->general_width;
+	unsigned width = counter == COUNTER_FIXED ? b->cpu->fixed_width : b->cpu->general_width;
 	enum status st = b->a->ops->rdpmc(b->a->self, b->core, index, value);
 
 	*value &= width && width < 64 ? (1ull << width) - 1 : UINT64_MAX;
@@ -62,19 +64,19 @@ struct reading { uint64_t cycles, reference, asks[RUN_ASKS]; };
 
 static enum status read_all(const struct bench *b, const struct ask_run *run, struct reading *out)
 {
-	enum status st = read_one(b, 1u << 30 | FIXED_CYCLES, true, &out->cycles);
+	enum status st = read_one(b, 1u << 30 | FIXED_CYCLES, COUNTER_FIXED, &out->cycles);
 
 	out->reference = 0;
 	if (st == ST_OK && b->cpu->fixed_mask >> FIXED_REFERENCE & 1)
-		st = read_one(b, 1u << 30 | FIXED_REFERENCE, true, &out->reference);
+		st = read_one(b, 1u << 30 | FIXED_REFERENCE, COUNTER_FIXED, &out->reference);
 	for (unsigned i = 0; i < run->count && st == ST_OK; i++)
-		st = read_one(b, run->plan.slots[i].rdpmc_index, run->plan.slots[i].fixed, &out->asks[i]);
+		st = read_one(b, run->plan.slots[i].rdpmc_index, run->plan.slots[i].fixed ? COUNTER_FIXED : COUNTER_GENERAL, &out->asks[i]);
 	return st;
 }
 
-static uint64_t moved(const struct bench *b, bool fixed, uint64_t before, uint64_t after)
+static uint64_t moved(const struct bench *b, enum counter counter, uint64_t before, uint64_t after)
 {
-	unsigned width = fixed ? b->cpu->fixed_width : b->cpu->general_width;
+	unsigned width = counter == COUNTER_FIXED ? b->cpu->fixed_width : b->cpu->general_width;
 
 	return (after - before) & (width && width < 64 ? (1ull << width) - 1 : UINT64_MAX);
 }
@@ -88,8 +90,8 @@ static enum status read_window(const struct bench *b, const struct ask_run *run,
 	if (!block)
 		return ST_BROKEN;
 	for (unsigned i = 0; i < run->count; i++)
-		out->asks[i] = moved(b, false, block->before[i], block->after[i]);
-	out->cycles = moved(b, false, block->before[run->count], block->after[run->count]);
+		out->asks[i] = moved(b, COUNTER_GENERAL, block->before[i], block->after[i]);
+	out->cycles = moved(b, COUNTER_GENERAL, block->before[run->count], block->after[run->count]);
 	return ST_OK;
 }
 
@@ -109,10 +111,10 @@ static enum status one_window(struct gated *g, const struct ask_run *run, uint64
 	if (!g->gated)
 		return read_window(g->b, run, out);
 	st = read_all(g->b, run, out);
-	out->cycles = moved(g->b, true, before.cycles, out->cycles);
-	out->reference = moved(g->b, true, before.reference, out->reference);
+	out->cycles = moved(g->b, COUNTER_FIXED, before.cycles, out->cycles);
+	out->reference = moved(g->b, COUNTER_FIXED, before.reference, out->reference);
 	for (unsigned i = 0; i < run->count; i++)
-		out->asks[i] = moved(g->b, run->plan.slots[i].fixed, before.asks[i], out->asks[i]);
+		out->asks[i] = moved(g->b, run->plan.slots[i].fixed ? COUNTER_FIXED : COUNTER_GENERAL, before.asks[i], out->asks[i]);
 	return st;
 }
 
