@@ -136,9 +136,9 @@ bool window_may_forget(const struct bench *b);
  * replacement is LRU (probed twice a run). units 0: no probe. */
 MUST_CHECK enum status window_fills(struct bench *b, const struct row *r, struct working_set *w, uint64_t units, uint64_t filled, unsigned *more, struct job *job);
 /* The kernel that visits the arrays of a row's stream k, one word per line. */
-const char *window_visitor(const struct row *r, const struct kernel *k);
+const char *window_warm_kernel(const struct row *r, const struct kernel *k);
 /* Arguments of that kernel, or of k_warm_flush, for the lines that so many iterations of the stream use from w->at on: whole iterations of its own. */
-void window_visit_arguments(const struct bench *b, const struct working_set *w, const struct kernel *visitor, uint64_t units, uint64_t arguments[6]);
+void window_warm_arguments(const struct bench *b, const struct working_set *w, const struct kernel *warmer, uint64_t units, uint64_t arguments[6]);
 /* Without a cycle counter: *tick_micro is core cycles per TSC tick, in millionths, from windows of dependent additions. */
 MUST_CHECK enum status window_clock(struct bench *b, struct job *job, int64_t *tick_micro);
 /* The same before each attempt at a point of a row of many, if c does not count: a real machine's clock moves meanwhile. Elsewhere *tick_micro stays. */

@@ -14,7 +14,7 @@
 #define ROUNDS_OF_WINDOWS 24u     /* rounds: likewise */
 #define FILLS_MORE 4u             /* passes over a level that is not LRU: e^-5 of its earlier lines stay */
 
-const char *window_visitor(const struct row *r, const struct kernel *k)
+const char *window_warm_kernel(const struct row *r, const struct kernel *k)
 {
 	const unsigned arrays = k->step_bytes ? k->data_bytes / k->step_bytes : 0;
 
@@ -23,12 +23,12 @@ const char *window_visitor(const struct row *r, const struct kernel *k)
 	return arrays == 3 ? "k_warm_triad" : arrays == 2 ? "k_warm_copy" : k->loads ? "k_warm_read" : "k_warm_write";
 }
 
-void window_visit_arguments(const struct bench *b, const struct working_set *w, const struct kernel *visitor, uint64_t units, uint64_t arguments[6])
+void window_warm_arguments(const struct bench *b, const struct working_set *w, const struct kernel *warmer, uint64_t units, uint64_t arguments[6])
 {
-	const uint64_t step = visitor->step_bytes, begin = w->at / step * step;
+	const uint64_t step = warmer->step_bytes, begin = w->at / step * step;
 
 	window_arguments(b, w, units, arguments);
-	arguments[visitor->count_argument] = (w->at + units * w->shape.step_bytes - begin + step - 1) / step;
+	arguments[warmer->count_argument] = (w->at + units * w->shape.step_bytes - begin + step - 1) / step;
 	arguments[5] = begin;
 }
 
@@ -39,18 +39,18 @@ static unsigned first_visited(const struct row *r, const struct working_set *w)
 }
 
 /* Visits each line that so many iterations of a stream use. */
-static enum status visit_stream(struct bench *b, const struct row *r, struct working_set *w, uint64_t units, struct window *out, struct job *job)
+static enum status warm_stream(struct bench *b, const struct row *r, struct working_set *w, uint64_t units, struct window *out, struct job *job)
 {
-	const struct kernel *visitor = kernel_find(window_visitor(r, w->kernel));
+	const struct kernel *warmer = kernel_find(window_warm_kernel(r, w->kernel));
 	const unsigned past = first_visited(r, w);
 	uint64_t arguments[6];
-	enum status st = visitor ? ST_OK : ST_BROKEN;
+	enum status st = warmer ? ST_OK : ST_BROKEN;
 
-	if (visitor)
-		window_visit_arguments(b, w, visitor, units, arguments);
+	if (warmer)
+		window_warm_arguments(b, w, warmer, units, arguments);
 	for (unsigned array = past; array < (past ? w->shape.arrays : 1) && st == ST_OK; array++) {
 		arguments[0] = arguments[array];
-		st = window_run(b, visitor, arguments, NULL, 0, out, job);
+		st = window_run(b, warmer, arguments, NULL, 0, out, job);
 	}
 	if (st == ST_OK)
 		w->at = out->result;
@@ -65,7 +65,7 @@ static enum status flush_stream(struct bench *b, const struct row *r, struct wor
 	enum status st = flush ? ST_OK : ST_BROKEN;
 
 	if (flush)
-		window_visit_arguments(b, w, flush, units, arguments);
+		window_warm_arguments(b, w, flush, units, arguments);
 	for (unsigned array = first_visited(r, w); array < w->shape.arrays && st == ST_OK; array++) {
 		arguments[0] = w->map.va + w->shape.start_bytes + array * (w->shape.array_bytes + w->shape.skew_bytes);
 		st = window_run(b, flush, arguments, NULL, 0, out, job);
@@ -93,16 +93,16 @@ enum status window_leave(struct bench *b, const struct row *r, struct working_se
 		held = room < held ? (room + step - 1) / step * step : held;
 	}
 	w->at = (w->at - held) & (w->shape.array_bytes - 1);
-	window_visit_arguments(b, w, flush, held / step, arguments);
+	window_warm_arguments(b, w, flush, held / step, arguments);
 	return window_run(b, flush, arguments, NULL, 0, &ignored, job);
 }
 
 /* Visits lines in memory. None of them is cached; otherwise lines that an earlier row modified would stay modified. */
-static enum status visit_memory(struct bench *b, const struct row *r, struct working_set *w, uint64_t units, struct window *out, struct job *job)
+static enum status warm_memory(struct bench *b, const struct row *r, struct working_set *w, uint64_t units, struct window *out, struct job *job)
 {
 	const enum status st = flush_stream(b, r, w, units, out, job);
 
-	return st == ST_OK ? visit_stream(b, r, w, units, out, job) : st;
+	return st == ST_OK ? warm_stream(b, r, w, units, out, job) : st;
 }
 
 /* Probes the last level's replacement: whether it has lost some of the lines that came 5/8 of `units` ago. If so, replacement is random or by a
@@ -112,28 +112,28 @@ static enum status visit_memory(struct bench *b, const struct row *r, struct wor
  * Where memory is as fast as the level for such a stream, neither tells. */
 static enum status look_at_last_level(struct bench *b, const struct row *r, struct working_set *w, uint64_t units, uint64_t filled, struct job *job)
 {
-	const struct kernel *visitor = kernel_find(window_visitor(r, w->kernel));
+	const struct kernel *warmer = kernel_find(window_warm_kernel(r, w->kernel));
 	const struct cpu_cache *below = cpu_cache(b->cpu, cpu_last_level(b->cpu) - 1);
 	const unsigned first = first_visited(r, w);
 	const uint64_t step = w->shape.step_bytes, again = below ? 2 * below->bytes / step / (w->shape.arrays - first) : 0;
 	uint64_t took[3] = { 0 }, arguments[6];
-	enum status st = visitor ? ST_OK : ST_BROKEN;
+	enum status st = warmer ? ST_OK : ST_BROKEN;
 	struct window part;
 
-	if (!visitor || !again || 4 * again > units)
+	if (!warmer || !again || 4 * again > units)
 		return st;
-	window_visit_arguments(b, w, visitor, again, arguments);
+	window_warm_arguments(b, w, warmer, again, arguments);
 	for (unsigned visit = 0; visit < 3; visit++) {
-		arguments[5] = (w->at - (units / 8 * 5 - (visit ? 0 : again)) * step) & (w->shape.array_bytes - 1) & ~(uint64_t)(visitor->step_bytes - 1);
+		arguments[5] = (w->at - (units / 8 * 5 - (visit ? 0 : again)) * step) & (w->shape.array_bytes - 1) & ~(uint64_t)(warmer->step_bytes - 1);
 		for (unsigned array = first; array < (first ? w->shape.arrays : 1) && st == ST_OK; array++) {
 			arguments[0] = w->map.va + w->shape.start_bytes + array * (w->shape.array_bytes + w->shape.skew_bytes);
-			st = window_run(b, visitor, arguments, NULL, 0, &part, job);
+			st = window_run(b, warmer, arguments, NULL, 0, &part, job);
 			took[visit] += part.tsc;
 		}
 	}
 	/* A victim last level has handed over the probed lines. Until they have come back, windows' lines fill its gaps and evict nothing. */
 	if (st == ST_OK && !cpu_cache(b->cpu, cpu_last_level(b->cpu))->inclusive)
-		st = visit_stream(b, r, w, again, &part, job);
+		st = warm_stream(b, r, w, again, &part, job);
 	b->last_asked += st == ST_OK;
 	b->last_forgets = st == ST_OK && (took[1] > took[2] + took[2] / FORGETS_PART || (filled && filled * again / units < took[2] + took[2] / TELLS_PART));
 	return st;
@@ -198,14 +198,14 @@ static enum status prepare_stream(struct bench *b, const struct row *r, struct w
 
 /* Passes until a level that is not LRU has evicted its earlier lines. While few lines are missing, each that arrives may evict another, and a
  * pass may take as long as the one before: streams are done after three equal ones. *before: ticks of the latest pass, 0: none yet. */
-static enum status visit_until_there(struct bench *b, struct working_set *w, const struct row *r, uint64_t units, uint64_t *before, struct job *job)
+static enum status warm_until_there(struct bench *b, struct working_set *w, const struct row *r, uint64_t units, uint64_t *before, struct job *job)
 {
 	const bool stream = w->shape.order == ORDER_STREAMS;
 	enum status st = ST_OK;
 	struct window took;
 
 	for (unsigned visit = 0, alike = 0; visit < (stream ? VISITS_STREAM : VISITS_MAX) && alike < (stream ? 2 : 1) && st == ST_OK; visit++) {
-		st = stream ? visit_stream(b, r, w, units, &took, job) : window_units(b, w, units, NULL, 0, &took, job);
+		st = stream ? warm_stream(b, r, w, units, &took, job) : window_units(b, w, units, NULL, 0, &took, job);
 		const bool shorter = took.tsc < *before - *before / SETTLED_PART, longer = took.tsc > *before + *before / SETTLED_PART;
 
 		alike = !*before || shorter || (stream && longer) ? 0 : alike + 1;
@@ -249,7 +249,7 @@ enum status window_prepare(struct bench *b, const struct row *r, struct working_
 	if (r->target == TARGET_STLB) { /* the L2 has room for both rings, and chance decides which lines of one the other has evicted */
 		uint64_t before = 0;
 
-		return visit_until_there(b, w, r, w->shape.nodes, &before, job);
+		return warm_until_there(b, w, r, w->shape.nodes, &before, job);
 	}
 	if (window_reloads(b, r, w, role))
 		return ST_OK;
@@ -292,28 +292,28 @@ enum status window_warm_up(struct bench *b, const struct row *r, struct working_
 		const unsigned asked = b->last_asked;
 		unsigned more = 0;
 
-		st = visit_memory(b, r, w, units, &ignored, job);
+		st = warm_memory(b, r, w, units, &ignored, job);
 		if (st == ST_OK)
 			st = window_fills(b, r, w, units, ignored.tsc * (first_visited(r, w) ? w->shape.arrays - 1 : 1), &more, job);
 		/* The probe's lines are most recently used. Until they are evicted, their sets write back modified lines in bursts. */
 		if (b->last_asked != asked && !more && r->prepare == PREPARE_FILL && 2 * units + ROUNDS_OF_WINDOWS * (2ull * w->shorter + w->window) <= lap && st == ST_OK)
-			st = visit_stream(b, r, w, units / 4 * 3, &ignored, job);
+			st = warm_stream(b, r, w, units / 4 * 3, &ignored, job);
 		/* Where an array wraps, victims come from its end, in other DRAM pages: windows stay before that. */
 		while (more && (1 + more) * units + again + ROUNDS_OF_WINDOWS * (2ull * w->shorter + w->window) > lap)
 			more--;
 		for (unsigned fill = 0; fill < more && st == ST_OK; fill++)
-			st = visit_memory(b, r, w, units, &ignored, job);
+			st = warm_memory(b, r, w, units, &ignored, job);
 		/* Arrays one after another do not use each set equally, and what an earlier row left of them causes no evictions. */
 		if (again && st == ST_OK)
-			st = visit_memory(b, r, w, again, &ignored, job);
+			st = warm_memory(b, r, w, again, &ignored, job);
 		/* Beyond one lap windows would hit lines that the first pass brought in. */
 		if (st == ST_OK && (1 + more) * units + again + AHEAD_OF_WINDOWS > lap && lap > units + again)
 			st = flush_stream(b, r, w, lap - units - again < AHEAD_OF_WINDOWS ? lap - units - again : AHEAD_OF_WINDOWS, &ignored, job);
 		return st;
 	}
-	st = visit_until_there(b, w, r, units, &before, job);
+	st = warm_until_there(b, w, r, units, &before, job);
 	/* Lines that the windows bring in evict some of the stream's from a level that is not LRU. */
 	if (w->shape.order == ORDER_STREAMS && r->target != TARGET_L1 && st == ST_OK && (st = window_units(b, w, w->window, NULL, 0, &ignored, job)) == ST_OK)
-		st = visit_until_there(b, w, r, units, &before, job);
+		st = warm_until_there(b, w, r, units, &before, job);
 	return st;
 }

@@ -91,7 +91,7 @@ static enum status flush(struct multicore *c, unsigned n, const uint64_t *from, 
 			if (array >= w->shape.arrays || !bytes[i])
 				continue;
 			w->at = from[i];
-			window_visit_arguments(c->b, w, kernel, bytes[i] / w->shape.step_bytes, arguments);
+			window_warm_arguments(c->b, w, kernel, bytes[i] / w->shape.step_bytes, arguments);
 			arguments[0] = arguments[array];
 			st = window_load(c->b, c->members[i].core, kernel, arguments, NULL, 0, &c->jobs[jobs++]);
 		}

@@ -286,7 +286,7 @@ static enum status visit(struct multicore *c, unsigned n)
 	enum status st;
 
 	for (unsigned i = 0; i < n; i++)
-		window_visit_arguments(c->b, &c->members[i].set, c->members[i].kernel, c->members[i].units, c->members[i].arguments);
+		window_warm_arguments(c->b, &c->members[i].set, c->members[i].kernel, c->members[i].units, c->members[i].arguments);
 	st = multicore_run(c, n, MULTICORE_UNCOUNTED, &ignored);
 	for (unsigned i = 0; i < n; i++) {
 		c->members[i].set.at = c->members[i].window.result;
@@ -316,13 +316,13 @@ static enum status settle(struct multicore *c, unsigned n)
 }
 
 /* One pass of member i alone. */
-static enum status visit_alone(struct multicore *c, unsigned i, uint64_t units, const struct kernel *visitor)
+static enum status warm_alone(struct multicore *c, unsigned i, uint64_t units, const struct kernel *warmer)
 {
 	struct member *const members = c->members;
 	enum status st;
 
 	members[i].units = units;
-	members[i].kernel = visitor;
+	members[i].kernel = warmer;
 	c->members = members + i;
 	st = visit(c, 1);
 	c->members = members;
@@ -332,25 +332,25 @@ static enum status visit_alone(struct multicore *c, unsigned i, uint64_t units, 
 
 /* Members from..n-1 whose caches no earlier member fills run the filling pass one after another. In parallel, lines of equal arrays would
  * alternate within a set, and the windows' victims would be dirty more or less often than their share. */
-static enum status fill(struct multicore *c, unsigned from, unsigned n, const struct kernel *visitor)
+static enum status fill(struct multicore *c, unsigned from, unsigned n, const struct kernel *warmer)
 {
 	enum status st = ST_OK;
 
 	for (unsigned i = from; i < n && st == ST_OK; i++)
-		st = visit_alone(c, i, sharing(c, from, i, TARGET_DRAM) ? 1 : fill_of(c, n, i, c->members->set.kernel), visitor);
+		st = warm_alone(c, i, sharing(c, from, i, TARGET_DRAM) ? 1 : fill_of(c, n, i, c->members->set.kernel), warmer);
 	return st;
 }
 
 /* An inclusive last level invalidates lines in inner caches when it evicts them. Those caches are therefore filled after it: an empty one
  * returns no victims, and its slices would have less to do. */
-static enum status fill_below(struct multicore *c, unsigned from, const struct kernel *visitor)
+static enum status fill_below(struct multicore *c, unsigned from, const struct kernel *warmer)
 {
 	const struct kernel *k = c->members->set.kernel;
 	const uint64_t behind = from || multicore_below(c, k) ? 0 : level_below(c, k);
 	enum status st = ST_OK;
 
 	for (unsigned i = 0; behind && i < c->count && st == ST_OK; i++)
-		st = visit_alone(c, i, behind, visitor);
+		st = warm_alone(c, i, behind, warmer);
 	return st;
 }
 
@@ -369,14 +369,14 @@ static unsigned fills_with_room(const struct multicore *c, unsigned from, unsign
 
 /* Brings last levels that are new into the row's state. The replacement policy is probed while the first member alone has filled its own. A
  * tree-PLRU level evicts in the order of arrival only after a second pass; an LRU one must evict the probe's lines, which came out of turn. */
-static enum status fill_last(struct multicore *c, unsigned from, unsigned n, const struct kernel *visitor)
+static enum status fill_last(struct multicore *c, unsigned from, unsigned n, const struct kernel *warmer)
 {
 	const struct kernel *k = c->members->set.kernel;
 	const unsigned asked = c->b->last_asked;
 	struct member *first = &c->members[0];
 	unsigned more = 0;
 	struct job job;
-	enum status st = fill(c, from, n, visitor);
+	enum status st = fill(c, from, n, warmer);
 	const uint64_t at = first->set.at;
 
 	if (st == ST_OK)
@@ -384,17 +384,17 @@ static enum status fill_last(struct multicore *c, unsigned from, unsigned n, con
 	first->visited_bytes += first->set.at - at; /* no pass has reached the end of an array */
 	more = c->b->last_asked != asked && !more ? 1 : more < FILLS ? more : FILLS - 1;
 	for (more = fills_with_room(c, from, n, k, more); more && st == ST_OK; more--)
-		st = fill(c, from, n, visitor);
-	return st == ST_OK ? fill_below(c, from, visitor) : st;
+		st = fill(c, from, n, warmer);
+	return st == ST_OK ? fill_below(c, from, warmer) : st;
 }
 
 enum status multicore_lead(struct multicore *c, unsigned n)
 {
-	const struct kernel *visitor = kernel_find(window_visitor(c->row, c->members[0].set.kernel));
-	enum status st = visitor ? ST_OK : ST_BROKEN;
+	const struct kernel *warmer = kernel_find(window_warm_kernel(c->row, c->members[0].set.kernel));
+	enum status st = warmer ? ST_OK : ST_BROKEN;
 
 	for (unsigned i = 0; i < n; i++) {
-		c->members[i].kernel = visitor;
+		c->members[i].kernel = warmer;
 		c->members[i].units = LEAD_UNITS;
 	}
 	if (st == ST_OK)
@@ -425,11 +425,11 @@ static enum status empty(struct multicore *c)
 enum status multicore_warm_up(struct multicore *c, unsigned from, unsigned n)
 {
 	const struct kernel *k = c->members[0].set.kernel;
-	const struct kernel *visitor = kernel_find(window_visitor(c->row, k));
+	const struct kernel *warmer = kernel_find(window_warm_kernel(c->row, k));
 	const uint64_t below = c->row->prepare == PREPARE_FILL && !from ? multicore_below(c, k) : 0;
 	const unsigned all = below ? c->count : n;
 	bool any = false;
-	enum status st = visitor ? ST_OK : ST_BROKEN;
+	enum status st = warmer ? ST_OK : ST_BROKEN;
 
 	if (c->row->prepare == PREPARE_FLUSH)
 		return from ? ST_OK : empty(c);
@@ -438,12 +438,12 @@ enum status multicore_warm_up(struct multicore *c, unsigned from, unsigned n)
 
 		m->units = c->row->prepare == PREPARE_FILL ? below : i >= from || c->settles ? m->set.shape.array_bytes / k->step_bytes : 1;
 		any = any || m->units > 1;
-		m->kernel = visitor;
+		m->kernel = warmer;
 	}
 	if (any && st == ST_OK)
 		st = c->row->prepare == PREPARE_WARM ? settle(c, n) : visit(c, all);
 	if (st == ST_OK && c->row->prepare == PREPARE_FILL)
-		st = fill_last(c, from, n, visitor);
+		st = fill_last(c, from, n, warmer);
 	for (unsigned i = 0; i < all; i++)
 		c->members[i].kernel = NULL;
 	return st;

@@ -155,8 +155,8 @@ EFI_SYSTEM_TABLE *firmware_tables(const struct image *image, struct fat *volume)
 
 	/* ACPI 6.4, 5.2.5.3: revision 0 is ACPI 1.0's. */
 	n = add_table(tables, n, acpi != NULL && acpi[15] >= 2 ? &acpi_20_guid : &acpi_10_guid, acpi);
-	n = add_table(tables, n, &smbios3_guid, machine_find_smbios(true));
-	n = add_table(tables, n, &smbios_guid, machine_find_smbios(false));
+	n = add_table(tables, n, &smbios3_guid, machine_find_smbios(SMBIOS_3));
+	n = add_table(tables, n, &smbios_guid, machine_find_smbios(SMBIOS_2));
 	system = (EFI_SYSTEM_TABLE){ .FirmwareVendor = vendor, .FirmwareRevision = 1, .ConIn = &console_in, .ConOut = &console_out,
 		.StdErr = &console_out, .RuntimeServices = &runtime, .BootServices = &boot, .NumberOfTableEntries = n,
 		.ConfigurationTable = tables };

@@ -105,7 +105,8 @@ EFI_HANDLE firmware_image_handle(void);
 EFI_FILE_IO_INTERFACE *volume_protocol(struct fat *f);
 /* The ACPI root pointer (ACPI 6.4, 5.2.5.1) and the SMBIOS entry points (DSP0134 3.6, 5.2), NULL if there is none. */
 const uint8_t *machine_find_acpi(void);
-const uint8_t *machine_find_smbios(bool three);
+enum smbios_version { SMBIOS_2, SMBIOS_3 };
+const uint8_t *machine_find_smbios(enum smbios_version version);
 EFI_STATUS EFIAPI machine_stall(UINTN us);
 EFI_STATUS EFIAPI machine_get_time(EFI_TIME *now, EFI_TIME_CAPABILITIES *can);
 EFI_STATUS EFIAPI machine_reset(EFI_RESET_TYPE type, EFI_STATUS status, UINTN bytes, CHAR16 *text);

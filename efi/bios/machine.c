@@ -43,8 +43,9 @@ const uint8_t *machine_find_acpi(void)
 	return p != NULL ? p : find_rsdp(ROM_FROM, ROM_TO);
 }
 
-const uint8_t *machine_find_smbios(bool three)
+const uint8_t *machine_find_smbios(enum smbios_version version)
 {
+	const bool three = version == SMBIOS_3;
 	/* DSP0134 5.2.1, 5.2.2: the length of the entry point is at 5 and at 6. */
 	for (uint32_t at = SMBIOS_FROM; at + 32 <= ROM_TO; at += 16) {
 		const uint8_t *p = physical(at);

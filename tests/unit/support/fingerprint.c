@@ -93,7 +93,7 @@ uint64_t fingerprint_row(const struct row *r)
 		hash = mix_kernel(hash, "k_flush_chain");
 	if ((r->order == ORDER_STREAMS || r->order == ORDER_MULTICORE || r->order == ORDER_NODES) && r->prepare != PREPARE_FLUSH)
 		for (const char *const *k = r->kernels; *k; k++)
-			hash = mix_kernel(hash, window_visitor(r, kernel_find(*k)));
+			hash = mix_kernel(hash, window_warm_kernel(r, kernel_find(*k)));
 	if (r->order == ORDER_LOADED || r->order == ORDER_LINE)
 		hash = mix_kernel(hash, r->order == ORDER_LOADED ? "k_inject" : "k_share_until");
 	for (const struct row_proof_set *set = r->proofs; set && set->proofs[0].concept; set++) {
