@@ -19,7 +19,7 @@ boot many --smp 64 --nodes 8 --empty-node --memory 1024
 check "many_ends_well" ended
 check "many_has_64_processors_on_8_nodes" in_results '.machine.cores == 64 and .machine.nodes == 8'
 check "many_one_node_has_no_processor" in_results '.environment.nodes_without_processors == "1"'
-check "many_row_has_a_value" in_results '.rows[0].value > 0'
+check "many_row_has_a_value" in_results '.rows[0] | .value > 0 or .ns > 0'
 check "many_machine_txt_lists_all" test "$(sed -n '/^\[core\]/,$p' "$results/machine.txt" | grep -c '^[0-9]* = ')" -eq 64
 check "many_apic_ids_and_nodes_are_whole" in_results '.environment.apic_id_and_node | split(" ") | length == 64 and last == "63:6"'
 
@@ -50,6 +50,6 @@ for damage in SRAT:cut SRAT:noise SLIT:noise MCFG:noise APIC:cut APIC:noise FACP
 	boot "$table-$kind" --smp 2 "${numa[@]}" -- "${more[@]}" -fw_cfg "name=opt/stallmeter/acpi,string=$damage:$((seed++))"
 	check "${table}_${kind}_ends_well" ended
 	check "${table}_${kind}_was_damaged" grep -E "^# $table is $kind now" "$log"
-	check "${table}_${kind}_row_has_a_value" in_results '.rows[0].value > 0'
+	check "${table}_${kind}_row_has_a_value" in_results '.rows[0] | .value > 0 or .ns > 0'
 done
 tap_end
