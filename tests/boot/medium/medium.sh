@@ -29,7 +29,7 @@ boot() { # boot IMAGE OPTION...: fills $rc
 table() { # the whole table is on the console
 	local row
 	for row in ${suite//,/ }; do
-		grep -E "^$row +[0-9]+\." "$log" || { cat "$log"; return 1; }
+		grep -E "^$row +([0-9]+\.|- +cycles +- +[0-9]+\.)" "$log" || { cat "$log"; return 1; } # an emulator's clock may leave cycles open
 	done
 }
 status_was() { [ "$rc" -eq "$1" ] || { echo "status $rc, not $1"; cat "$log" "$work/boot"; return 1; }; }
