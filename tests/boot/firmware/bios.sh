@@ -77,7 +77,7 @@ check "bios_reboots" sh -c 'grep "the guest shut down or reset" "$1"' - "$work/b
 mkfifo "$work/key.in" "$work/key.out" "$work/monitor.in" "$work/monitor.out"
 cat "$work/key.out" >"$work/key.log" & readers=$!
 cat "$work/monitor.out" >"$work/monitor.log" & readers+=" $!"
-boot "$image" --reboots --keys "$work/key" --options "end=menu watchdog=0 $row" -- -chardev pipe,id=monitor,path="$work/monitor" -mon monitor & guest=$!
+boot "$image" --reboots --keys "$work/key" --options "end=menu watchdog=0 backend=sim:pentium4 $row" -- -chardev pipe,id=monitor,path="$work/monitor" -mon monitor & guest=$!
 exec 8<>"$work/monitor.in" 9<>"$work/key.in"
 shows() { for ((i = 0; i < 600; i++)); do grep -qaE "$1" "$log" 2>/dev/null && break; sleep 0.1; done; }
 shows 'page 1 of 2.* S shut down'
