@@ -6,7 +6,7 @@
  * FPCW as found; direction flag clear). Its loop starts on a 64-byte line. It does not touch
  * memory that its arguments do not name, unless its header says so.
  *
- * All kernels lie in one section, .kernels, which is copied as a whole to WINDOW_CODE; a
+ * All kernels lie in one section, .kernels, which is copied as a whole to SPACE_CODE; a
  * kernel may refer to another only by relative addresses within the section. Beside each
  * kernel stands its record in section .kernel_meta, written by the macro KERNEL of
  * asm/kernel.inc: so the counts stand where the code is, and a test compares them with what
@@ -63,7 +63,7 @@ extern const uint8_t kernel_code_end[];
 #define MEASURE_COUNTERS_MAX 24
 #define MEASURE_GATES_MAX 4
 struct measure_block {
-	uint64_t kernel;                         /* window address of the kernel */
+	uint64_t kernel;                         /* virtual address of the kernel */
 	uint64_t argument[6];
 	uint64_t counters;                       /* how many of index[] to read */
 	uint64_t serialise;                      /* 0 LFENCE, 1 CPUID (Pentium 4, Core 2) */

@@ -9,7 +9,7 @@
  *
  * Cores are logical processors; number 0 runs the program.
  *
- * The address window. Every buffer, the kernels' code, the control blocks and the DS areas lie at fixed virtual addresses,
+ * The job address space. Every buffer, the kernels' code, the control blocks and the DS areas lie at fixed virtual addresses,
  * the same in the guest, on Linux and in the simulator, so stored pointers, branch targets and PEBS records are the same
  * everywhere. 32 TiB is free in Linux processes (also with AddressSanitizer, whose shadow ends below) and above any
  * physical memory that firmware identity-maps. */
@@ -18,13 +18,13 @@
 
 #include "pmu/base.h"
 
-#define WINDOW_BASE      0x200000000000ull
-#define WINDOW_CODE      (WINDOW_BASE)                 /* the blob of asm/, 4 KiB pages, executable */
-#define WINDOW_CONTROL   (WINDOW_BASE + 0x010000000ull) /* one control area a core */
-#define WINDOW_DS        (WINDOW_BASE + 0x020000000ull) /* one debug-store area a core */
-#define WINDOW_SCRATCH   (WINDOW_BASE + 0x030000000ull) /* code that kernels modify, 4 KiB pages, executable */
-#define WINDOW_DATA      (WINDOW_BASE + 0x1000000000ull) /* buffers, each at a multiple of 1 GiB */
-#define WINDOW_END       (WINDOW_BASE + 0x8000000000ull) /* 512 GiB: one entry of the top page table */
+#define SPACE_BASE      0x200000000000ull
+#define SPACE_CODE      (SPACE_BASE)                 /* the blob of asm/, 4 KiB pages, executable */
+#define SPACE_CONTROL   (SPACE_BASE + 0x010000000ull) /* one control area a core */
+#define SPACE_DS        (SPACE_BASE + 0x020000000ull) /* one debug-store area a core */
+#define SPACE_SCRATCH   (SPACE_BASE + 0x030000000ull) /* code that kernels modify, 4 KiB pages, executable */
+#define SPACE_DATA      (SPACE_BASE + 0x1000000000ull) /* buffers, each at a multiple of 1 GiB */
+#define SPACE_END       (SPACE_BASE + 0x8000000000ull) /* 512 GiB: one entry of the top page table */
 
 #define CONTROL_BYTES    0x10000ull /* stride of control areas: block first, stack from the top down */
 #define DS_BYTES         0x10000ull /* stride of DS areas */
@@ -46,9 +46,9 @@ struct pci_function {
 	bool reached;      /* its bus is its segment's first, or reached through a bridge */
 };
 
-/* A range of the window. The caller fills the first group, map() the second. */
+/* A range of the job address space. The caller fills the first group, map() the second. */
 struct mapping {
-	uint64_t va;         /* in the window, multiple of page_bytes */
+	uint64_t va;         /* in the job address space, multiple of page_bytes */
 	uint64_t bytes;      /* multiple of page_bytes */
 	uint64_t page_bytes; /* PAGE_4K, PAGE_2M or PAGE_1G: exactly this, or ST_UNSUPPORTED */
 	unsigned node;       /* memory node, 0 .. access.nodes - 1 */
@@ -73,8 +73,8 @@ struct sampling_gate; /* pmu/sampling_gate.h */
 /* One call on one core: entry(argument) on the core's own stack, quiet. */
 struct job {
 	unsigned core;
-	uint64_t entry;    /* window address of a routine of asm/, normally MEASURE */
-	uint64_t argument; /* passed in RDI: window address of a struct measure_block */
+	uint64_t entry;    /* virtual address of a routine of asm/, normally MEASURE */
+	uint64_t argument; /* passed in RDI: virtual address of a struct measure_block */
 	uint64_t undo;     /* called likewise, before anything else runs on the core, when the job did not come to its end; 0: nothing is */
 	const struct sampling_gate *gate; /* registers that the routine itself writes, so that layers know them; NULL: none */
 	enum status status; /* out: ST_OK, ST_FAULT, ST_TIMEOUT */
@@ -99,11 +99,11 @@ struct access_ops {
 	 * job that did not. */
 	enum status (*run)(void *self, struct job *jobs, unsigned n, uint64_t limit_tsc);
 	/* Where C code of this program reads and writes the control area of a core, which lies at
-	 * WINDOW_CONTROL + core * CONTROL_BYTES: the measure block first. NULL: no such core. Every
-	 * backend maps WINDOW_CODE (the blob of asm/), the control and the DS areas itself when it
-	 * opens; the rooms above map buffers (WINDOW_DATA) and WINDOW_SCRATCH. */
+	 * SPACE_CONTROL + core * CONTROL_BYTES: the measure block first. NULL: no such core. Every
+	 * backend maps SPACE_CODE (the blob of asm/), the control and the DS areas itself when it
+	 * opens; the rooms above map buffers (SPACE_DATA) and SPACE_SCRATCH. */
 	void *(*control)(void *self, unsigned core);
-	/* The same for the DS area of a core at WINDOW_DS + core * DS_BYTES, DS_BYTES long. */
+	/* The same for the DS area of a core at SPACE_DS + core * DS_BYTES, DS_BYTES long. */
 	void *(*ds)(void *self, unsigned core);
 };
 
@@ -153,9 +153,9 @@ struct access {
 	void *counts_self;
 };
 
-/* Where a core's control area, its debug-store area lie in the window. */
-static inline uint64_t control_va(const struct access *a, unsigned core) { return WINDOW_CONTROL + (uint64_t)(a->first + core) * CONTROL_BYTES; }
-static inline uint64_t ds_va(const struct access *a, unsigned core) { return WINDOW_DS + (uint64_t)(a->first + core) * DS_BYTES; }
+/* Where a core's control area, its debug-store area lie in the address space. */
+static inline uint64_t control_va(const struct access *a, unsigned core) { return SPACE_CONTROL + (uint64_t)(a->first + core) * CONTROL_BYTES; }
+static inline uint64_t ds_va(const struct access *a, unsigned core) { return SPACE_DS + (uint64_t)(a->first + core) * DS_BYTES; }
 
 struct text;
 /* Names the register of a failed access: "register 0x3F6 does not answer"; what is generally known where no layer keeps it. */

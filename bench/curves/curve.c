@@ -166,7 +166,7 @@ static enum status write_code(struct pass *p, uint32_t x)
 	w->code_mapped = false;
 	if (st != ST_OK)
 		return st;
-	w->code_map = (struct mapping){ .va = WINDOW_SCRATCH, .bytes = CURVE_CODE_BYTES, .page_bytes = PAGE_4K, .executable = true };
+	w->code_map = (struct mapping){ .va = SPACE_SCRATCH, .bytes = CURVE_CODE_BYTES, .page_bytes = PAGE_4K, .executable = true };
 	st = p->b->a->ops->map(p->b->a->self, &w->code_map);
 	w->code_mapped = st == ST_OK;
 	if (st != ST_OK)

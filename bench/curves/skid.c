@@ -99,7 +99,7 @@ static enum status lay_out(struct skid *k)
 		*(uint64_t *)((uint8_t *)w->map.host + (uint64_t)i * SKID_STRIDE) = here ^ next;
 	}
 	w->at = w->map.va;
-	w->code_map = (struct mapping){ .va = WINDOW_SCRATCH, .bytes = SKID_CODE_BYTES, .page_bytes = PAGE_4K, .executable = true };
+	w->code_map = (struct mapping){ .va = SPACE_SCRATCH, .bytes = SKID_CODE_BYTES, .page_bytes = PAGE_4K, .executable = true };
 	st = k->b->a->ops->map(k->b->a->self, &w->code_map);
 	w->code_mapped = st == ST_OK;
 	if (st == ST_OK) {

@@ -324,7 +324,7 @@ static enum status gather_write(struct table *p, uint32_t work, uint32_t distanc
 	w->code_mapped = false;
 	if (st != ST_OK)
 		return st;
-	w->code_map = (struct mapping){ .va = WINDOW_SCRATCH, .bytes = GATHER_CODE_BYTES, .page_bytes = PAGE_4K, .executable = true };
+	w->code_map = (struct mapping){ .va = SPACE_SCRATCH, .bytes = GATHER_CODE_BYTES, .page_bytes = PAGE_4K, .executable = true };
 	st = a->ops->map(a->self, &w->code_map);
 	w->code_mapped = st == ST_OK;
 	if (st == ST_OK)

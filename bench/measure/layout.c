@@ -236,7 +236,7 @@ static enum status shape_large(const struct row *r, const struct cpu *cpu, struc
 		s->region_nodes = SHAPE_PAGE_GROUP;
 	}
 	if (nodes * r->page_bytes > LARGE_SPAN_MAX - PAGE_1G)
-		return unsupported(reason, capacity, "more pages than the window of addresses has room for");
+		return unsupported(reason, capacity, "more pages than the address space has room for");
 	s->nodes = (uint32_t)((nodes + CHASE_LOADS - 1) / CHASE_LOADS * CHASE_LOADS);
 	s->spread_pages = 1;
 	s->bytes = (uint64_t)s->nodes * s->line_bytes;

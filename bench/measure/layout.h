@@ -39,7 +39,7 @@ MUST_CHECK enum status shape_of_baseline(const struct row *r, const struct cpu *
 /* The bytes that a random chase in memory may cover without a DTLB miss: a multiple of 2 MiB. */
 uint64_t shape_memory_span(const struct cpu *cpu);
 
-/* Links the nodes of a chase at m->host into one cycle of window addresses. `work` holds 2 * nodes numbers. */
+/* Links the nodes of a chase at m->host into one cycle of virtual addresses. `work` holds 2 * nodes numbers. */
 void shape_link(const struct shape *s, const struct mapping *m, struct random *random, uint32_t *work);
 /* Byte offset of node i from the start of the mapping. ORDER_SPARSE draws it: call it once per node. */
 uint64_t shape_node(const struct shape *s, uint32_t i, struct random *random);

@@ -28,12 +28,12 @@ static enum status load_ahead(const struct mapping *m, struct measure_block *blo
 		return ST_BROKEN;
 	if (pages > PAGES_AHEAD)
 		return ST_OK;
-	block->ahead = WINDOW_CODE + flush->offset;
+	block->ahead = SPACE_CODE + flush->offset;
 	block->ahead_argument[0] = m->va;
 	block->ahead_argument[1] = pages;
 	block->ahead_argument[2] = m->page_bytes;
 	block->wrapper = job->entry;
-	job->entry = WINDOW_CODE + ahead->offset;
+	job->entry = SPACE_CODE + ahead->offset;
 	return ST_OK;
 }
 
@@ -46,10 +46,10 @@ static enum status reload_ahead(const struct bench *b, const struct working_set 
 
 	if (!ahead)
 		return ST_BROKEN;
-	block->ahead = WINDOW_CODE + w->kernel->offset;
+	block->ahead = SPACE_CODE + w->kernel->offset;
 	window_arguments(b, w, lap, block->ahead_argument);
 	block->wrapper = job->entry;
-	job->entry = WINDOW_CODE + ahead->offset;
+	job->entry = SPACE_CODE + ahead->offset;
 	return ST_OK;
 }
 
@@ -63,7 +63,7 @@ enum status window_load(struct bench *b, unsigned core, const struct kernel *k, 
 	if (!block || !wrapper)
 		return ST_BROKEN;
 	memset(block, 0, sizeof(*block));
-	block->kernel = WINDOW_CODE + k->offset;
+	block->kernel = SPACE_CODE + k->offset;
 	for (unsigned i = 0; i < 6; i++)
 		block->argument[i] = arguments[i];
 	block->serialise = b->cpu->processor->serialise_cpuid;
@@ -73,11 +73,11 @@ enum status window_load(struct bench *b, unsigned core, const struct kernel *k, 
 				block->index[block->counters++] = c->plan.slots[i].rdpmc_index;
 	memset(job, 0, sizeof(*job));
 	job->core = core;
-	job->entry = WINDOW_CODE + wrapper->offset;
+	job->entry = SPACE_CODE + wrapper->offset;
 	if (gate) {
 		sampling_gate_load(gate, block);
 		job->gate = gate;
-		job->undo = WINDOW_CODE + kernel_find("k_measure_off")->offset;
+		job->undo = SPACE_CODE + kernel_find("k_measure_off")->offset;
 	}
 	job->argument = control_va(b->a, core);
 	if (b->reloaded)
@@ -91,7 +91,7 @@ enum status window_cold(struct job *job)
 
 	if (!wrapper)
 		return ST_BROKEN;
-	job->entry = WINDOW_CODE + wrapper->offset;
+	job->entry = SPACE_CODE + wrapper->offset;
 	return ST_OK;
 }
 

@@ -14,7 +14,7 @@ static void go_to_first_page(struct working_set *w)
 	} while (before - w->map.va < PAGE_4K || w->at - w->map.va >= PAGE_4K);
 }
 
-#define CODE_STRIDE 0x10000000ull /* between the code of test and baseline in WINDOW_SCRATCH */
+#define CODE_STRIDE 0x10000000ull /* between the code of test and baseline in SPACE_SCRATCH */
 static enum status map_working_set(struct bench *b, struct working_set *w, unsigned slot, struct row_result *out)
 {
 	uint64_t page = w->shape.page_bytes;
@@ -24,7 +24,7 @@ static enum status map_working_set(struct bench *b, struct working_set *w, unsig
 
 	for (;;) {
 		memset(&w->map, 0, sizeof(w->map));
-		w->map.va = WINDOW_DATA + slot * (wide ? LARGE_SPAN_MAX : PAGE_1G);
+		w->map.va = SPACE_DATA + slot * (wide ? LARGE_SPAN_MAX : PAGE_1G);
 		w->map.page_bytes = page;
 		w->map.node = cores_node(b, out->row->node);
 		w->map.repeats = large_pages && page > PAGE_4K && w->shape.spread_pages == 1 && w->shape.nodes <= page / w->shape.line_bytes;
@@ -73,7 +73,7 @@ static enum status write_code(struct bench *b, struct working_set *w, unsigned s
 		return st;
 	for (;;) {
 		memset(&w->code_map, 0, sizeof(w->code_map));
-		w->code_map.va = WINDOW_SCRATCH + slot * CODE_STRIDE;
+		w->code_map.va = SPACE_SCRATCH + slot * CODE_STRIDE;
 		w->code_map.page_bytes = page;
 		w->code_map.bytes = (bytes + page - 1) / page * page;
 		w->code_map.executable = true;

@@ -460,7 +460,7 @@ void loaded_latency_row(struct bench *b, const struct row *r, struct row_result 
 
 	evidence_plan(b, r, 1, &l.cores.counting);
 	out->reason[0] = 0;
-	l.page = (struct mapping){ .va = WINDOW_DATA + 2 * PAGE_1G, .bytes = LINE_SLOT_BYTES, .page_bytes = PAGE_4K, .node = cores_node(b, 0) };
+	l.page = (struct mapping){ .va = SPACE_DATA + 2 * PAGE_1G, .bytes = LINE_SLOT_BYTES, .page_bytes = PAGE_4K, .node = cores_node(b, 0) };
 	if (st == ST_OK)
 		st = a->ops->map(a->self, &l.page);
 	l.page_mapped = st == ST_OK;

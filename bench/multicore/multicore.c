@@ -6,7 +6,7 @@
  * nearly constants: in a quarter of all pairs of windows two cores would keep their distance of another pair. */
 #define SCATTER 0x9E3779B97F4A7C15ull
 #define PAIR_SEEDS 256u  /* seeds of one pair of windows; members beyond share them with another pair's */
-#define FIRST_SLOT 16u   /* of the data window, in GiB: those before belong to what runs beside */
+#define FIRST_SLOT 16u   /* of the data space, in GiB: those before belong to what runs beside */
 
 enum status multicore_begin(struct multicore *c, struct bench *b, const struct row *r)
 {
@@ -196,12 +196,12 @@ uint64_t multicore_ticks(const struct multicore *c, unsigned n)
 	return most;
 }
 
-/* Each core's part of the data window: a GiB, or as many halvings of it as let all processors in. */
+/* Each core's part of the data space: a GiB, or as many halvings of it as let all processors in. */
 static uint64_t member_bytes(const struct access *a)
 {
 	uint64_t bytes = PAGE_1G;
 
-	while (FIRST_SLOT * PAGE_1G + a->cores * bytes > WINDOW_END - WINDOW_DATA)
+	while (FIRST_SLOT * PAGE_1G + a->cores * bytes > SPACE_END - SPACE_DATA)
 		bytes /= 2;
 	return bytes;
 }
@@ -217,7 +217,7 @@ enum status multicore_map(struct multicore *c, unsigned member, unsigned node, s
 	if (w->shape.span_bytes > part)
 		return ST_FULL;
 	for (;;) {
-		w->map = (struct mapping){ .va = WINDOW_DATA + FIRST_SLOT * PAGE_1G + member * part, .page_bytes = page, .node = node,
+		w->map = (struct mapping){ .va = SPACE_DATA + FIRST_SLOT * PAGE_1G + member * part, .page_bytes = page, .node = node,
 		                           .bytes = (w->shape.span_bytes + page - 1) / page * page };
 		st = a->ops->map(a->self, &w->map);
 		if (st != ST_UNSUPPORTED || page == PAGE_4K)

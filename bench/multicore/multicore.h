@@ -8,7 +8,7 @@
 #include "bench/measure/cores.h"
 
 #define START_OFFSETS 16u /* pairs of windows that find room in an array */
-#define MULTICORE_MAX CORES_MAX /* each has a part of the data window: multicore_map */
+#define MULTICORE_MAX CORES_MAX /* each has a part of the data space: multicore_map */
 
 struct member {
 	unsigned core;

@@ -16,7 +16,7 @@
 #define LEAST 32u            /* fewer are inconclusive */
 #define HIT_ITERATIONS 128u  /* of k_chase, in the shorter window of the chase of one line */
 #define HIT_TRIES 5u         /* pairs of these windows, after one that brings the line: their median counts */
-#define HIT_SLOT 6u          /* of the data window, in GiB: no working set of a row that is sampled is there */
+#define HIT_SLOT 6u          /* of the data space, in GiB: no working set of a row that is sampled is there */
 #define CURVE_OPS 3u         /* of a turn of the curve's code, at least: its two loads and the jump back */
 #define METHOD "IBS"
 
@@ -24,7 +24,7 @@
 static enum status measure_hit(struct loop *l, int64_t *milli)
 {
 	struct bench *b = l->b;
-	struct mapping one = { .va = WINDOW_DATA + HIT_SLOT * PAGE_1G, .bytes = PAGE_4K, .page_bytes = PAGE_4K };
+	struct mapping one = { .va = SPACE_DATA + HIT_SLOT * PAGE_1G, .bytes = PAGE_4K, .page_bytes = PAGE_4K };
 	const struct kernel *chase = kernel_find("k_chase");
 	uint32_t took[HIT_TRIES];
 	int64_t tick_micro = 0;

@@ -96,7 +96,7 @@ static enum status fill(const struct access *a, const struct speed_case *c, stru
 	if (c->set != SPEED_CHASE)
 		return ST_OK;
 	/* the shuffle works in memory of the same backend, which also has host addresses */
-	struct mapping work = { .va = WINDOW_DATA + SPEED_CORES_MAX * PAGE_1G, .page_bytes = PAGE_2M };
+	struct mapping work = { .va = SPACE_DATA + SPEED_CORES_MAX * PAGE_1G, .page_bytes = PAGE_2M };
 	work.bytes = (2 * sizeof(uint32_t) * (uint64_t)set->shape.nodes + PAGE_2M - 1) / PAGE_2M * PAGE_2M;
 	enum status st = a->ops->map(a->self, &work);
 	if (st != ST_OK)
@@ -115,7 +115,7 @@ static enum status run(const struct access *a, const struct cpu *cpu, const stru
 		if (!b || !measure)
 			return ST_BROKEN;
 		memset(b, 0, sizeof(*b));
-		b->kernel = WINDOW_CODE + k->offset;
+		b->kernel = SPACE_CODE + k->offset;
 		b->serialise = cpu->processor->serialise_cpuid;
 		b->counters = plan->count;
 		for (unsigned n = 0; n < plan->count; n++)
@@ -131,7 +131,7 @@ static enum status run(const struct access *a, const struct cpu *cpu, const stru
 			b->argument[0] = c->set == SPEED_CHASE ? sets[i].at : sets[i].map.va;
 		}
 		b->argument[k->count_argument] = iterations;
-		jobs[i] = (struct job){ .core = i, .entry = WINDOW_CODE + measure->offset,
+		jobs[i] = (struct job){ .core = i, .entry = SPACE_CODE + measure->offset,
 		                        .argument = control_va(a, i) };
 	}
 	enum status st = a->ops->run(a->self, jobs, cores, UINT64_MAX / 4);
@@ -186,7 +186,7 @@ enum status speed_measure(const struct access *a, const struct cpu *cpu, const s
 		st = size_of(cpu, c, &s->shape);
 		if (st != ST_OK)
 			break;
-		s->map = (struct mapping){ .va = WINDOW_DATA + mapped * PAGE_1G, .page_bytes = PAGE_2M,
+		s->map = (struct mapping){ .va = SPACE_DATA + mapped * PAGE_1G, .page_bytes = PAGE_2M,
 		                           .node = a->core_node ? a->core_node[mapped] : 0,
 		                           .bytes = (s->shape.span_bytes + PAGE_2M - 1) / PAGE_2M * PAGE_2M };
 		st = a->ops->map(a->self, &s->map);

@@ -32,7 +32,7 @@ MUST_CHECK enum status speed_plan(const struct cpu *cpu, struct plan *plan);
 
 /* Runs the case on cores 0 .. cores - 1 at once, each over its own set in its own node's memory, with counters started by counters_start. A run
  * lasts at least `least_ns` of the clock, which also sets the number of runs. `a` is a guarded backend. ST_UNSUPPORTED: the processor lacks the
- * cache level or the cores. Maps and unmaps at WINDOW_DATA. */
+ * cache level or the cores. Maps and unmaps at SPACE_DATA. */
 MUST_CHECK enum status speed_measure(const struct access *a, const struct cpu *cpu, const struct plan *plan,
                                      const struct speed_case *c, unsigned cores, const struct speed_clock *clock,
                                      uint64_t least_ns, struct speed_result *out);

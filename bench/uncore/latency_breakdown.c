@@ -112,7 +112,7 @@ void latency_breakdown_row(struct loop *l, struct row_result *out)
 {
 	struct bench *b = l->b;
 	struct latency_breakdown_result *r = &out->queue.breakdown;
-	struct mapping lock = { .va = WINDOW_DATA + LOCK_SLOT * PAGE_1G, .bytes = PAGE_4K, .page_bytes = PAGE_4K };
+	struct mapping lock = { .va = SPACE_DATA + LOCK_SLOT * PAGE_1G, .bytes = PAGE_4K, .page_bytes = PAGE_4K };
 	uint64_t v[OF_READER] = { 0 }, h[OF_HOME] = { 0 };
 	unsigned socket = 0, home = 0;
 

@@ -20,7 +20,7 @@ static const char *const counted[CONCEPTS] = { "channel.read", "channel.activate
 static enum status count(struct loop *l, unsigned set, uint64_t sums[CONCEPTS], const char **why)
 {
 	struct bench *b = l->b;
-	struct mapping lock = { .va = WINDOW_DATA + LOCK_SLOT * PAGE_1G, .bytes = PAGE_4K, .page_bytes = PAGE_4K };
+	struct mapping lock = { .va = SPACE_DATA + LOCK_SLOT * PAGE_1G, .bytes = PAGE_4K, .page_bytes = PAGE_4K };
 	const char *names[TERMS_MOST];
 	uint64_t values[TERMS_MOST] = { 0 };
 	unsigned of[TERMS_MOST], n = 0, socket = 0;

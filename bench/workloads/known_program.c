@@ -130,7 +130,7 @@ static bool sample(struct known_program *s, enum known_program_part part, struct
 static void known_program_one_loop(struct known_program *s, const struct pebs *p, const struct counted *c)
 {
 	struct known_program_loop *loop = &s->out->loops[s->out->loop_count];
-	uint64_t base = WINDOW_CODE + s->kernel->offset, sums[2] = { 0, 0 };
+	uint64_t base = SPACE_CODE + s->kernel->offset, sums[2] = { 0, 0 };
 	struct pebs_record r;
 
 	loop->branch = c->branch;
@@ -244,7 +244,7 @@ void known_program_run(struct bench *b, struct known_program_result *out)
 	enum status st;
 
 	memset(out, 0, sizeof(*out));
-	s.map.va = WINDOW_DATA;
+	s.map.va = SPACE_DATA;
 	s.map.page_bytes = PAGE_4K;
 	s.map.bytes = KNOWN_PROGRAM_BUFFER_BYTES;
 	out->ran = true;

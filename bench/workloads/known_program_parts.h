@@ -35,12 +35,12 @@ static inline const uint8_t *known_program_code(const struct known_program *s) {
 
 static inline bool known_program_inside(const struct known_program *s, uint64_t ip)
 {
-	return ip - (WINDOW_CODE + s->kernel->offset) < s->kernel->bytes;
+	return ip - (SPACE_CODE + s->kernel->offset) < s->kernel->bytes;
 }
 
 static inline uint32_t known_program_offset(const struct known_program *s, uint64_t ip)
 {
-	return (uint32_t)(ip - (WINDOW_CODE + s->kernel->offset));
+	return (uint32_t)(ip - (SPACE_CODE + s->kernel->offset));
 }
 
 void known_program_blocks(struct known_program *s);

@@ -31,7 +31,7 @@ struct profile_event {
 	bool uncounted;                     /* the simulated machine does not model the event */
 };
 
-/* A branch of the row's kernel in the last-branch records: offsets in the kernel where it runs there, else window addresses. */
+/* A branch of the row's kernel in the last-branch records: offsets in the kernel where it runs there, else virtual addresses. */
 struct profile_branch {
 	uint64_t from, to;
 	bool from_kernel, to_kernel;

@@ -13,7 +13,7 @@
 /* Converts an address in the row's kernel, or in its generated code, to an offset there. */
 static uint64_t place_of(const struct working_set *w, uint64_t address, bool *inside)
 {
-	uint64_t kernel = address - (WINDOW_CODE + w->kernel->offset), code = address - w->code_map.va;
+	uint64_t kernel = address - (SPACE_CODE + w->kernel->offset), code = address - w->code_map.va;
 
 	*inside = kernel < w->kernel->bytes || (w->code_mapped && code < w->code_map.bytes);
 	return kernel < w->kernel->bytes ? kernel : *inside ? code : address;
@@ -63,7 +63,7 @@ static enum status window(struct loop *l, uint64_t units, uint64_t frozen)
 	if (st != ST_OK)
 		return st;
 	block->gate = frozen;
-	l->job.entry = WINDOW_CODE + wrapper->offset;
+	l->job.entry = SPACE_CODE + wrapper->offset;
 	st = b->a->ops->run(b->a->self, &l->job, 1, 0);
 	if (st == ST_OK)
 		w->at = block->result;

@@ -127,7 +127,7 @@ static void note(struct taking *t, const struct pebs_record *r)
 {
 	const struct working_set *w = &t->l->sets[0];
 	struct profile_records *out = t->out;
-	const uint64_t in_kernel = r->ip - (WINDOW_CODE + w->kernel->offset), in_code = r->ip - w->code_map.va;
+	const uint64_t in_kernel = r->ip - (SPACE_CODE + w->kernel->offset), in_code = r->ip - w->code_map.va;
 	const bool own = in_kernel && in_kernel < w->kernel->bytes, generated = w->code_mapped && in_code < w->code_map.bytes;
 	uint64_t address;
 

@@ -170,7 +170,7 @@ static enum status open_buffers(struct contest *c)
 	for (unsigned i = 0; i < 2 && c->lines && st == ST_OK; i++) {
 		struct mapping *m = &c->map[i];
 
-		m->va = WINDOW_DATA + (1 + i) * PAGE_1G;
+		m->va = SPACE_DATA + (1 + i) * PAGE_1G;
 		for (m->page_bytes = PAGE_2M;; m->page_bytes = PAGE_4K) {
 			m->bytes = (c->buffer_lines * LINE + m->page_bytes - 1) / m->page_bytes * m->page_bytes;
 			st = c->s->b->a->ops->map(c->s->b->a->self, m);

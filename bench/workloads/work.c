@@ -104,7 +104,7 @@ enum status work_open(struct work *w, struct bench *b, enum work_kind kind, unsi
 	}
 	if (f->streams)
 		bytes = 3 * STREAM_STRIDE;
-	w->map.va = WINDOW_DATA + slot * PAGE_1G;
+	w->map.va = SPACE_DATA + slot * PAGE_1G;
 	w->map.node = b->a->core_node ? b->a->core_node[core] : 0;
 	for (w->map.page_bytes = PAGE_2M;; w->map.page_bytes = PAGE_4K) {
 		w->map.bytes = (bytes + w->map.page_bytes - 1) / w->map.page_bytes * w->map.page_bytes;

@@ -17,7 +17,7 @@ struct work {
 	bool mapped;
 	uint32_t nodes;      /* of the ring; 0: none */
 	uint64_t at;         /* where the next window continues */
-	uint64_t choices;    /* window address of its random bytes; 0: none */
+	uint64_t choices;    /* virtual address of its random bytes; 0: none */
 };
 
 /* "latency_bound", ... */

@@ -27,14 +27,14 @@ static enum status run_window(struct gated *g, const struct ask_run *run, uint64
 		if (!block || !wrapper)
 			return ST_BROKEN;
 		memset(block, 0, sizeof(*block));
-		block->kernel = WINDOW_CODE + w->kernel->offset;
+		block->kernel = SPACE_CODE + w->kernel->offset;
 		block->serialise = b->cpu->processor->serialise_cpuid;
 		block->gate = g->gate;
 		for (unsigned k = 0; !g->gated && !i && k <= run->count; k++)
 			block->index[block->counters++] = run->plan.slots[k].rdpmc_index;
 		work_arguments(w, i ? iterations * COMPANION_FACTOR : iterations, block->argument);
 		jobs[i].core = w->core;
-		jobs[i].entry = WINDOW_CODE + wrapper->offset;
+		jobs[i].entry = SPACE_CODE + wrapper->offset;
 		jobs[i].argument = control_va(b->a, w->core);
 	}
 	if (st != ST_OK)

@@ -26,7 +26,7 @@ static bool check(struct tap *t, bool good, const char *format, ...)
 	return good;
 }
 
-/* --- code that faults, in the window's scratch area ---------------------------------------------- */
+/* --- code that faults, in the scratch area ---------------------------------------------- */
 #define SCRATCH_SLOT 64u
 struct fault_case { const char *name; uint8_t vector; uint8_t bytes; uint8_t code[20]; };
 static const struct fault_case faults[] = {
@@ -34,7 +34,7 @@ static const struct fault_case faults[] = {
 	{ "#GP by a non-canonical address", 13, 14, { 0x48, 0xB8, 0, 0, 0, 0, 0, 0, 0, 0x80, 0x48, 0x8B, 0x00, 0xC3 } },
 	/* ud2 */
 	{ "#UD by UD2", 6, 2, { 0x0F, 0x0B } },
-	/* mov rax, WINDOW_DATA + 3 GiB (nothing is mapped there); mov rax, [rax] */
+	/* mov rax, SPACE_DATA + 3 GiB (nothing is mapped there); mov rax, [rax] */
 	{ "#PF by an unmapped address", 14, 14, { 0x48, 0xB8, 0, 0, 0, 0xD0, 0x00, 0x20, 0, 0, 0x48, 0x8B, 0x00, 0xC3 } },
 	/* xor eax, eax; div eax */
 	{ "#DE by a division by zero", 0, 4, { 0x31, 0xC0, 0xF7, 0xF0 } },
@@ -54,7 +54,7 @@ static uint64_t measure_entry(void)
 {
 	for (const struct kernel *k = kernel_table; k < kernel_table_end; k++)
 		if (str_equal(k->name, "k_measure"))
-			return WINDOW_CODE + k->offset;
+			return SPACE_CODE + k->offset;
 	return 0;
 }
 
@@ -62,11 +62,11 @@ static uint64_t measure_entry(void)
 static bool core_works(const struct access *a, unsigned core)
 {
 	struct measure_block *b = a->ops->control(a->self, core);
-	struct job job = { .core = core, .entry = measure_entry(), .argument = WINDOW_CONTROL + core * CONTROL_BYTES };
+	struct job job = { .core = core, .entry = measure_entry(), .argument = SPACE_CONTROL + core * CONTROL_BYTES };
 	memset(b, 0, sizeof(*b));
 	for (const struct kernel *k = kernel_table; k < kernel_table_end; k++)
 		if (str_equal(k->name, "k_add_chain"))
-			b->kernel = WINDOW_CODE + k->offset;
+			b->kernel = SPACE_CODE + k->offset;
 	b->argument[0] = 1000;
 	return a->ops->run(a->self, &job, 1, 0) == ST_OK && job.status == ST_OK && b->result == 16000 &&
 	       b->tsc_after > b->tsc_before;
@@ -74,7 +74,7 @@ static bool core_works(const struct access *a, unsigned core)
 
 static bool map_scratch(struct tap *t, const struct access *a, struct mapping *m)
 {
-	*m = (struct mapping){ .va = WINDOW_SCRATCH, .bytes = PAGE_4K, .page_bytes = PAGE_4K, .executable = true };
+	*m = (struct mapping){ .va = SPACE_SCRATCH, .bytes = PAGE_4K, .page_bytes = PAGE_4K, .executable = true };
 	return check(t, a->ops->map(a->self, m) == ST_OK, "scratch page mapped executable");
 }
 
@@ -87,7 +87,7 @@ static void test_faults(struct tap *t, struct hw *h)
 	for (unsigned core = 0; core < a->cores; core++) {
 		for (unsigned i = 0; i < COUNT_OF(faults); i++) {
 			const struct fault_case *f = &faults[i];
-			uint64_t entry = WINDOW_SCRATCH + i * SCRATCH_SLOT;
+			uint64_t entry = SPACE_SCRATCH + i * SCRATCH_SLOT;
 			struct job job = { .core = core, .entry = entry };
 			memcpy((uint8_t *)m.host + i * SCRATCH_SLOT, f->code, f->bytes);
 			enum status s = a->ops->run(a->self, &job, 1, 0);
@@ -96,11 +96,11 @@ static void test_faults(struct tap *t, struct hw *h)
 			      status_name(job.status), job.vector, (unsigned long)(job.ip - entry));
 			check(t, core_works(a, core), "core %u: a kernel runs after it", core);
 		}
-		struct job nowhere = { .core = core, .entry = WINDOW_DATA + 3 * PAGE_1G };
+		struct job nowhere = { .core = core, .entry = SPACE_DATA + 3 * PAGE_1G };
 		check(t, a->ops->run(a->self, &nowhere, 1, 0) == ST_FAULT && nowhere.vector == 14 &&
-		      nowhere.ip == WINDOW_DATA + 3 * PAGE_1G, "core %u: #PF by a jump to nowhere", core);
-		if (h->window.nx) {
-			struct job data = { .core = core, .entry = WINDOW_CONTROL };
+		      nowhere.ip == SPACE_DATA + 3 * PAGE_1G, "core %u: #PF by a jump to nowhere", core);
+		if (h->space.nx) {
+			struct job data = { .core = core, .entry = SPACE_CONTROL };
 			check(t, a->ops->run(a->self, &data, 1, 0) == ST_FAULT && data.vector == 14,
 			      "core %u: #PF by executing data", core);
 		}
@@ -110,16 +110,16 @@ static void test_faults(struct tap *t, struct hw *h)
 		check(t, s == ST_FAULT, "core %u: rdpmc of no counter: %s", core, status_name(s));
 		check(t, a->ops->rdmsr(a->self, core, 0xC0000080, &value) == ST_OK && (value >> 10 & 1) != 0, "core %u: rdmsr of EFER", core);
 		check(t, a->ops->cpuid(a->self, core, 1, 0, &r) == ST_OK && r.eax != 0, "core %u: cpuid", core);
-		check(t, a->ops->mmio_read(a->self, WINDOW_DATA + 3 * PAGE_1G, 4, &value) == ST_FAULT,
+		check(t, a->ops->mmio_read(a->self, SPACE_DATA + 3 * PAGE_1G, 4, &value) == ST_FAULT,
 		      "core %u: mmio at an unmapped address is a status", core);
 		if ((r.ecx >> 28 & 1) != 0) {
-			struct job job = { .core = core, .entry = WINDOW_SCRATCH + 0x800 };
+			struct job job = { .core = core, .entry = SPACE_SCRATCH + 0x800 };
 			memcpy((uint8_t *)m.host + 0x800, avx, sizeof(avx));
 			check(t, a->ops->run(a->self, &job, 1, 0) == ST_OK, "core %u: AVX state is enabled", core);
 		}
 	}
 	check(t, a->ops->unmap(a->self, &m) == ST_OK, "scratch page unmapped");
-	struct job gone = { .core = 0, .entry = WINDOW_SCRATCH };
+	struct job gone = { .core = 0, .entry = SPACE_SCRATCH };
 	check(t, a->ops->run(a->self, &gone, 1, 0) == ST_FAULT && gone.vector == 14, "the unmapped page is gone");
 }
 
@@ -135,11 +135,11 @@ static void test_limits(struct tap *t, struct hw *h)
 		enum status s = ST_TIMEOUT;
 		job.ip = 0;
 		/* An emulator may delay a core beyond the limit: one of several tries must find it in the job. */
-		for (unsigned tries = 0; tries < 5 && s == ST_TIMEOUT && job.ip != WINDOW_SCRATCH; tries++) {
-			job = (struct job){ .core = core, .entry = WINDOW_SCRATCH };
+		for (unsigned tries = 0; tries < 5 && s == ST_TIMEOUT && job.ip != SPACE_SCRATCH; tries++) {
+			job = (struct job){ .core = core, .entry = SPACE_SCRATCH };
 			s = a->ops->run(a->self, &job, 1, 100 * h->tsc_per_ms);
 		}
-		check(t, s == ST_TIMEOUT && job.status == ST_TIMEOUT && job.ip == WINDOW_SCRATCH,
+		check(t, s == ST_TIMEOUT && job.status == ST_TIMEOUT && job.ip == SPACE_SCRATCH,
 		      "core %u: an endless job ends by its limit: %s at 0x%lx", core, status_name(job.status), (unsigned long)job.ip);
 		check(t, core_works(a, core), "core %u: a kernel runs after it", core);
 	}
@@ -158,9 +158,9 @@ static void test_together(struct tap *t, struct hw *h)
 		memset(b, 0, sizeof(*b));
 		for (const struct kernel *k = kernel_table; k < kernel_table_end; k++)
 			if (str_equal(k->name, "k_add_chain"))
-				b->kernel = WINDOW_CODE + k->offset;
+				b->kernel = SPACE_CODE + k->offset;
 		b->argument[0] = 8000000;
-		jobs[i] = (struct job){ .core = i, .entry = measure_entry(), .argument = WINDOW_CONTROL + i * CONTROL_BYTES };
+		jobs[i] = (struct job){ .core = i, .entry = measure_entry(), .argument = SPACE_CONTROL + i * CONTROL_BYTES };
 	}
 	/* An emulator with fewer host processors than cores may delay one: one of several tries must see all running. */
 	enum status s = ST_OK;
@@ -191,7 +191,7 @@ static void test_memory(struct tap *t, struct hw *h)
 	unsigned n = 0;
 	for (unsigned node = 0; node < a->nodes; node++)
 		for (unsigned i = 0; i < COUNT_OF(sizes); i++) {
-			struct mapping m = { .va = WINDOW_DATA + n++ * PAGE_1G, .bytes = sizes[i] * (i == 2 ? 1 : 3),
+			struct mapping m = { .va = SPACE_DATA + n++ * PAGE_1G, .bytes = sizes[i] * (i == 2 ? 1 : 3),
 			                     .page_bytes = sizes[i], .node = node };
 			enum status s = a->ops->map(a->self, &m);
 			if (s == ST_UNSUPPORTED || (i == 2 && s == ST_FULL)) {
@@ -209,13 +209,13 @@ static void test_memory(struct tap *t, struct hw *h)
 			uint64_t value = 0;
 			memcpy((uint8_t *)m.host + m.bytes - 8, &(uint64_t){ 0x1122334455667788ull }, 8);
 			s = a->ops->mmio_read(a->self, m.va + m.bytes - 8, 8, &value);
-			check(t, s == ST_OK && value == 0x1122334455667788ull, "node %u: the window shows the same bytes", node);
+			check(t, s == ST_OK && value == 0x1122334455667788ull, "node %u: the job address space shows the same bytes", node);
 			check(t, a->ops->mmio_read(a->self, m.va, 8, &value) == ST_OK && value == 0, "node %u: the rest is zero", node);
 			check(t, a->ops->map(a->self, &(struct mapping){ .va = m.va, .bytes = m.page_bytes, .page_bytes = m.page_bytes,
 			      .node = node }) != ST_OK, "node %u: the same address twice is refused", node);
 			check(t, a->ops->unmap(a->self, &m) == ST_OK, "node %u: unmapped", node);
 		}
-	struct mapping same = { .va = WINDOW_DATA, .bytes = 40 * PAGE_2M, .page_bytes = PAGE_2M, .repeats = true };
+	struct mapping same = { .va = SPACE_DATA, .bytes = 40 * PAGE_2M, .page_bytes = PAGE_2M, .repeats = true };
 	uint64_t first = 0, last = 0;
 	check(t, a->ops->map(a->self, &same) == ST_OK && same.repeats, "40 repeated pages of 2 MiB");
 	memcpy(mapping_at(&same, 39 * PAGE_2M + 64), &(uint64_t){ 0x5566778811223344ull }, 8);
@@ -223,9 +223,9 @@ static void test_memory(struct tap *t, struct hw *h)
 	      a->ops->mmio_read(a->self, same.va + 39 * PAGE_2M + 64, 8, &last) == ST_OK && last == first, "they are the same page");
 	check(t, a->ops->unmap(a->self, &same) == ST_OK && a->ops->mmio_read(a->self, same.va + 39 * PAGE_2M, 8, &last) != ST_OK,
 	      "repeated pages: unmapped");
-	struct mapping odd = { .va = WINDOW_DATA, .bytes = 8192, .page_bytes = 8192 };
+	struct mapping odd = { .va = SPACE_DATA, .bytes = 8192, .page_bytes = 8192 };
 	check(t, a->ops->map(a->self, &odd) == ST_UNSUPPORTED, "a page of 8 KiB is unsupported");
-	struct mapping far = { .va = WINDOW_DATA, .bytes = PAGE_4K, .page_bytes = PAGE_4K, .node = a->nodes };
+	struct mapping far = { .va = SPACE_DATA, .bytes = PAGE_4K, .page_bytes = PAGE_4K, .node = a->nodes };
 	check(t, a->ops->map(a->self, &far) == ST_RANGE, "a node that does not exist is refused");
 }
 
@@ -264,7 +264,7 @@ static void test_lost(struct tap *t, struct hw *h)
 	check(t, h->lost == 1, "it is counted as lost");
 	check(t, a->ops->rdtsc(a->self, victim, &value) == ST_TIMEOUT, "and not waited for again");
 	check(t, core_works(a, 0), "the boot processor goes on");
-	struct job jobs[2] = { { .core = 0, .entry = WINDOW_DATA }, { .core = victim, .entry = measure_entry() } };
+	struct job jobs[2] = { { .core = 0, .entry = SPACE_DATA }, { .core = victim, .entry = measure_entry() } };
 	check(t, a->ops->run(a->self, jobs, 2, 0) != ST_OK && jobs[0].status == ST_FAULT && jobs[1].status == ST_TIMEOUT,
 	      "each job has its own status");
 }

@@ -116,18 +116,18 @@ static enum status hw_map(void *self, struct mapping *m)
 	m->owner = NULL;
 	if (m->page_bytes != PAGE_4K && m->page_bytes != PAGE_2M && m->page_bytes != PAGE_1G)
 		return ST_UNSUPPORTED;
-	if (m->page_bytes == PAGE_1G && !h->window.page_1g)
+	if (m->page_bytes == PAGE_1G && !h->space.page_1g)
 		return ST_UNSUPPORTED;
 	if (m->node >= h->access.nodes || m->bytes == 0 || m->bytes % m->page_bytes != 0 || m->va % m->page_bytes != 0 ||
-	    m->va < WINDOW_SCRATCH || m->va >= WINDOW_END || m->bytes > WINDOW_END - m->va)
+	    m->va < SPACE_SCRATCH || m->va >= SPACE_END || m->bytes > SPACE_END - m->va)
 		return ST_RANGE;
 	enum status s = physical_get(h->acpi, h->wb_above, memory_bytes(m), m->page_bytes, m->node, &pa);
 	if (s != ST_OK)
 		return s;
 	for (uint64_t at = 0; s == ST_OK && at < m->bytes; at += memory_bytes(m)) {
-		s = window_map(&h->window, m->va + at, pa, memory_bytes(m), m->page_bytes, m->executable);
+		s = space_map(&h->space, m->va + at, pa, memory_bytes(m), m->page_bytes, m->executable);
 		if (s != ST_OK)
-			window_unmap(&h->window, m->va, at, m->page_bytes);
+			space_unmap(&h->space, m->va, at, m->page_bytes);
 	}
 	if (s != ST_OK) {
 		physical_put(pa, memory_bytes(m));
@@ -144,7 +144,7 @@ static enum status hw_unmap(void *self, struct mapping *m)
 	struct hw *h = self;
 	if (m->owner != h)
 		return ST_RANGE;
-	window_unmap(&h->window, m->va, m->bytes, m->page_bytes);
+	space_unmap(&h->space, m->va, m->bytes, m->page_bytes);
 	physical_put(m->pa, memory_bytes(m));
 	m->owner = NULL;
 	m->host = NULL;
@@ -209,7 +209,7 @@ static enum status map_fixed(struct hw *h, uint64_t va, uint64_t bytes, unsigned
 	if (s != ST_OK && node != 0)
 		s = physical_get(h->acpi, h->wb_above, bytes, PAGE_4K, 0, &pa);
 	if (s == ST_OK)
-		s = window_map(&h->window, va, pa, bytes, PAGE_4K, contents == CONTENTS_CODE);
+		s = space_map(&h->space, va, pa, bytes, PAGE_4K, contents == CONTENTS_CODE);
 	if (s == ST_OK)
 		*host = (void *)(uintptr_t)pa;
 	return s;
@@ -219,15 +219,15 @@ static enum status map_areas(struct hw *h)
 {
 	size_t code_bytes = (size_t)(kernel_code_end - kernel_code);
 	void *code;
-	enum status s = map_fixed(h, WINDOW_CODE, (code_bytes + 0xFFF) & ~0xFFFull, h->core_node[0], CONTENTS_CODE, &code);
+	enum status s = map_fixed(h, SPACE_CODE, (code_bytes + 0xFFF) & ~0xFFFull, h->core_node[0], CONTENTS_CODE, &code);
 	if (s != ST_OK)
 		return s;
 	memcpy(code, kernel_code, code_bytes);
 	for (unsigned i = 0; i < h->access.cores && s == ST_OK; i++) {
 		struct core *c = h->cores[i];
-		s = map_fixed(h, WINDOW_CONTROL + i * CONTROL_BYTES, CONTROL_BYTES, c->node, CONTENTS_DATA, &c->control);
+		s = map_fixed(h, SPACE_CONTROL + i * CONTROL_BYTES, CONTROL_BYTES, c->node, CONTENTS_DATA, &c->control);
 		if (s == ST_OK)
-			s = map_fixed(h, WINDOW_DS + i * DS_BYTES, DS_BYTES, c->node, CONTENTS_DATA, &c->ds);
+			s = map_fixed(h, SPACE_DS + i * DS_BYTES, DS_BYTES, c->node, CONTENTS_DATA, &c->ds);
 	}
 	return s;
 }
@@ -244,7 +244,7 @@ enum status hw_open(struct hw **out, const struct acpi *acpi, const struct clock
 	h->limit_ms = LIMIT_MS;
 	h->access = (struct access){ .ops = &ops, .self = h, .kind = ACCESS_HW, .name = "hw",
 		.nodes = acpi->nodes, .tsc_hz = clock->tsc_hz, .core_node = h->core_node, .distance = acpi->distance };
-	enum status s = window_open(&h->window, acpi);
+	enum status s = space_open(&h->space, acpi);
 	if (s != ST_OK)
 		return s;
 	cores_start(h, how);

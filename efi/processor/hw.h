@@ -23,7 +23,7 @@ struct hw {
 	uint64_t wb_above; /* AMD: memory from 4 GiB up to here is write-back; 0: not so */
 	const struct clock *clock;
 	struct watchdog *watchdog;        /* fed between jobs; NULL: none */
-	struct window window;
+	struct space space;
 	struct core *cores[HW_CORES_MAX]; /* processors that answered; 0: the boot processor */
 	struct core *all[HW_CORES_MAX];   /* processors that were to be started; 0 as above */
 	unsigned started;                 /* length of all[] */
@@ -36,7 +36,7 @@ struct hw {
 	unsigned lost;                    /* processors that did not answer in time */
 	uint64_t tsc_per_ms;
 	uint32_t limit_ms;                /* of a job if the caller gives none */
-	uint64_t timer_per_window;        /* quiet_timer_rate; 0: no limit for the boot processor's own jobs */
+	uint64_t timer_per_interval;        /* quiet_timer_rate; 0: no limit for the boot processor's own jobs */
 	struct ecam ecam[ECAM_MAX];       /* usable ranges of MCFG */
 	unsigned ecam_count;
 	struct pci_function *pci;

@@ -12,10 +12,10 @@
 #define MSR_EFER      0xC0000080u
 #define LOW_LIMIT     0x1000000ull /* the firmware's legacy ranges and the fixed MTRRs are below 16 MiB */
 
-#define WINDOW_ENTRY  (WINDOW_BASE >> 39 & 511)
+#define SPACE_ENTRY  (SPACE_BASE >> 39 & 511)
 
 /* --- page tables --------------------------------------------------------------------------------- */
-enum status window_open(struct window *w, const struct acpi *acpi)
+enum status space_open(struct space *w, const struct acpi *acpi)
 {
 	uint64_t cr3, cr4;
 	uint32_t r[4];
@@ -30,13 +30,13 @@ enum status window_open(struct window *w, const struct acpi *acpi)
 	uint64_t *entry = pages_get(0x1000);
 	if (w->level4 == NULL || entry == NULL || ((cr4 & CR4_LA57) != 0 && w->level5 == NULL))
 		return ST_FULL;
-	w->level4[WINDOW_ENTRY] = (uint64_t)(uintptr_t)entry | PRESENT_RW_AD;
+	w->level4[SPACE_ENTRY] = (uint64_t)(uintptr_t)entry | PRESENT_RW_AD;
 	w->cr3 = (uint64_t)(uintptr_t)(w->level5 != NULL ? w->level5 : w->level4) | (cr3 & 0x18);
-	window_refresh(w);
+	space_refresh(w);
 	return ST_OK;
 }
 
-void window_refresh(struct window *w)
+void space_refresh(struct space *w)
 {
 	uint64_t cr3;
 	__asm__ volatile("mov %%cr3, %0" : "=r"(cr3));
@@ -50,7 +50,7 @@ void window_refresh(struct window *w)
 		theirs = (const uint64_t *)(uintptr_t)(theirs[0] & ADDRESS_MASK);
 	}
 	for (unsigned i = 0; i < 512; i++)
-		if (i != WINDOW_ENTRY && w->level4[i] != theirs[i])
+		if (i != SPACE_ENTRY && w->level4[i] != theirs[i])
 			w->level4[i] = theirs[i];
 }
 
@@ -62,7 +62,7 @@ static unsigned leaf_level(uint64_t page)
 enum tables { TABLES_FIND, TABLES_MAKE };
 
 /* The entry of `va` at `level`; TABLES_MAKE: with the tables above it. NULL: no table, no memory, or a large page is in the way. */
-static uint64_t *entry_of(struct window *w, uint64_t va, unsigned level, enum tables tables)
+static uint64_t *entry_of(struct space *w, uint64_t va, unsigned level, enum tables tables)
 {
 	uint64_t *table = w->level4;
 	for (unsigned l = 4; l > level; l--) {
@@ -94,7 +94,7 @@ static bool make_way(uint64_t *e)
 	return true;
 }
 
-enum status window_map(struct window *w, uint64_t va, uint64_t pa, uint64_t bytes, uint64_t page, bool executable)
+enum status space_map(struct space *w, uint64_t va, uint64_t pa, uint64_t bytes, uint64_t page, bool executable)
 {
 	unsigned level = leaf_level(page);
 	uint64_t bits = PRESENT_RW_AD | (level > 1 ? PAGE_SIZE_BIT : 0) | (executable || !w->nx ? 0 : NO_EXECUTE);
@@ -104,7 +104,7 @@ enum status window_map(struct window *w, uint64_t va, uint64_t pa, uint64_t byte
 		if (e != NULL && (*e & 1) != 0 && (level == 1 || !make_way(e)))
 			s = ST_BROKEN;
 		if (s != ST_OK) {
-			window_unmap(w, va, at, page);
+			space_unmap(w, va, at, page);
 			return s;
 		}
 		*e = (pa + at) | bits;
@@ -112,7 +112,7 @@ enum status window_map(struct window *w, uint64_t va, uint64_t pa, uint64_t byte
 	return ST_OK;
 }
 
-void window_unmap(struct window *w, uint64_t va, uint64_t bytes, uint64_t page)
+void space_unmap(struct space *w, uint64_t va, uint64_t bytes, uint64_t page)
 {
 	for (uint64_t at = 0; at < bytes; at += page) {
 		uint64_t *e = entry_of(w, va + at, leaf_level(page), TABLES_FIND);

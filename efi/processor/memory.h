@@ -6,7 +6,7 @@
 #include "pmu/access.h"
 
 /* The firmware's address space, copied entry by entry, with our entry for the range. */
-struct window {
+struct space {
 	uint64_t cr3;        /* of our tables */
 	uint64_t *level5;    /* with 57-bit addresses, else NULL */
 	uint64_t *level4;
@@ -15,13 +15,13 @@ struct window {
 	const struct acpi *acpi;
 };
 
-MUST_CHECK enum status window_open(struct window *w, const struct acpi *acpi);
+MUST_CHECK enum status space_open(struct space *w, const struct acpi *acpi);
 /* Copies the firmware's top-level entries; called each time before the boot processor is isolated. */
-void window_refresh(struct window *w);
+void space_refresh(struct space *w);
 /* Maps [va, va + bytes) to pa with pages of exactly `page` bytes. ST_FULL: no memory for tables; ST_BROKEN: something is
  * mapped there. */
-MUST_CHECK enum status window_map(struct window *w, uint64_t va, uint64_t pa, uint64_t bytes, uint64_t page, bool executable);
-void window_unmap(struct window *w, uint64_t va, uint64_t bytes, uint64_t page);
+MUST_CHECK enum status space_map(struct space *w, uint64_t va, uint64_t pa, uint64_t bytes, uint64_t page, bool executable);
+void space_unmap(struct space *w, uint64_t va, uint64_t bytes, uint64_t page);
 
 /* `bytes` of conventional memory of one MTRR type, write-back, contiguous, aligned, on a node; zeroed. wb_above: address below which AMD's
  * processors take memory from 4 GiB on for write-back, 0: none do. ST_FULL: there is none. */

@@ -51,7 +51,7 @@ struct core {
 	uint8_t *tss;             /* task state: only its interrupt stacks are used */
 	uint8_t *fault_stacks;    /* three of FAULT_STACK_BYTES: faults, NMI, machine check */
 	void *stack;              /* of its loop, STACK_BYTES */
-	void *control, *ds;       /* its areas of the window, as C code addresses them */
+	void *control, *ds;       /* its areas of the job address space, as C code addresses them */
 	struct hw *hw;
 
 	/* mailbox: written by the boot processor, which then increments `posted` */

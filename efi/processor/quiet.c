@@ -181,7 +181,7 @@ uint64_t quiet_timer_rate(struct core *c)
 	apic_write(APIC_TIMER_DIVIDE, DIVIDE_128);
 	apic_write(APIC_TIMER_INITIAL, UINT32_MAX);
 	uint64_t from = read_tsc();
-	while (read_tsc() - from < 1ull << QUIET_WINDOW_SHIFT)
+	while (read_tsc() - from < 1ull << QUIET_INTERVAL_SHIFT)
 		relax();
 	uint64_t rate = UINT32_MAX - apic_read(APIC_TIMER_CURRENT);
 	put_timer_back(c);

@@ -1,6 +1,6 @@
 /* efi/processor/quiet.h: isolation: the bracket in which nothing but our code runs on a processor.
  *
- * Inside: own CR3 (with the window), own IDT and GS, CR4 and XCR0 with all vector state that CPUID allows, interrupts off,
+ * Inside: own CR3 (with the job address space), own IDT and GS, CR4 and XCR0 with all vector state that CPUID allows, interrupts off,
  * every local APIC source masked and TPR at its highest (masking is better than CLI alone: a pending interrupt slows some
  * cores), TSC deadline disarmed. No firmware call may be made inside. */
 #ifndef EFI_QUIET_H
@@ -16,8 +16,8 @@ void quiet_leave(struct core *c);
  * VECTOR_DEADLINE may come. False: there is no such timer. */
 bool quiet_deadline_arm(struct core *c, uint64_t timer_ticks);
 void quiet_deadline_disarm(struct core *c);
-/* Ticks of the local APIC's timer, divided by 128, in 2^QUIET_WINDOW_SHIFT TSC ticks; 0 if it does not count. */
-#define QUIET_WINDOW_SHIFT 22
+/* Ticks of the local APIC's timer, divided by 128, in 2^QUIET_INTERVAL_SHIFT TSC ticks; 0 if it does not count. */
+#define QUIET_INTERVAL_SHIFT 22
 uint64_t quiet_timer_rate(struct core *c);
 
 #endif

@@ -22,7 +22,7 @@ static const EFI_GUID mp_services = MP_SERVICES_GUID;
 
 static uint64_t job_stack(const struct core *c)
 {
-	return WINDOW_CONTROL + (uint64_t)c->number * CONTROL_BYTES + CONTROL_BYTES;
+	return SPACE_CONTROL + (uint64_t)c->number * CONTROL_BYTES + CONTROL_BYTES;
 }
 
 static void kick(struct hw *h, const struct core *c)
@@ -67,7 +67,7 @@ static uint64_t guarded_job(struct core *c, uint64_t entry, uint64_t undo, uint6
 static void loop(struct core *c)
 {
 	struct hw *h = c->hw;
-	quiet_enter(c, h->window.cr3, h->window.nx);
+	quiet_enter(c, h->space.cr3, h->space.nx);
 	c->answered = 1;
 	for (;;) {
 		uint64_t n;
@@ -80,7 +80,7 @@ static void loop(struct core *c)
 			break;
 		}
 		/* Mappings may have changed: flush the TLB, as the boot processor's write of CR3 does. */
-		__asm__ volatile("mov %0, %%cr3" : : "r"(h->window.cr3) : "memory");
+		__asm__ volatile("mov %0, %%cr3" : : "r"(h->space.cr3) : "memory");
 		c->ready = n;
 		while (h->go < c->go_at && *(volatile uint64_t *)&c->abandon == 0)
 			relax();
@@ -214,8 +214,8 @@ enum status core_call(struct hw *h, unsigned core, void (*entry)(struct register
 	struct core *b = h->cores[0], *c = h->cores[core];
 	if (c->lost)
 		return ST_TIMEOUT;
-	window_refresh(&h->window);
-	quiet_enter(b, h->window.cr3, h->window.nx);
+	space_refresh(&h->space);
+	quiet_enter(b, h->space.cr3, h->space.nx);
 	if (core == 0) {
 		s = outcome(b, guarded_call(b, (uint64_t)(uintptr_t)entry, (uint64_t)(uintptr_t)op, 0));
 	} else {
@@ -266,8 +266,8 @@ enum status cores_run(struct hw *h, struct job *jobs, unsigned n, uint64_t limit
 	if (limit_tsc < h->tsc_per_ms)
 		limit_tsc = h->tsc_per_ms;
 	h->generation++;
-	window_refresh(&h->window);
-	quiet_enter(b, h->window.cr3, h->window.nx);
+	space_refresh(&h->space);
+	quiet_enter(b, h->space.cr3, h->space.nx);
 	for (unsigned i = 0; i < n; i++) {
 		struct core *c = h->cores[jobs[i].core];
 		if (jobs[i].core == 0)
@@ -281,7 +281,7 @@ enum status cores_run(struct hw *h, struct job *jobs, unsigned n, uint64_t limit
 	from = read_tsc();
 	h->go = h->generation;
 	if (own != NULL) {
-		bool timed = quiet_deadline_arm(b, (limit_tsc >> QUIET_WINDOW_SHIFT) * h->timer_per_window + h->timer_per_window);
+		bool timed = quiet_deadline_arm(b, (limit_tsc >> QUIET_INTERVAL_SHIFT) * h->timer_per_interval + h->timer_per_interval);
 		faulted = guarded_job(b, own->entry, own->undo, own->argument, job_stack(b));
 		if (timed)
 			quiet_deadline_disarm(b);
@@ -421,8 +421,8 @@ void cores_start(struct hw *h, enum start how)
 		return;
 	h->started = h->access.cores = 1;
 	h->cores[0] = h->all[0];
-	quiet_enter(h->cores[0], h->window.cr3, h->window.nx);
-	h->timer_per_window = quiet_timer_rate(h->cores[0]);
+	quiet_enter(h->cores[0], h->space.cr3, h->space.nx);
+	h->timer_per_interval = quiet_timer_rate(h->cores[0]);
 	quiet_leave(h->cores[0]);
 
 	bool started = false;
@@ -458,7 +458,7 @@ bool cores_stop(struct hw *h)
 	bool all = h->lost == 0;
 	if (h->started < 2)
 		return true;
-	quiet_enter(b, h->window.cr3, h->window.nx);
+	quiet_enter(b, h->space.cr3, h->space.nx);
 	for (unsigned i = 1; i < h->access.cores; i++) {
 		struct core *c = h->cores[i];
 		if (c->lost)

@@ -1,7 +1,7 @@
 /* pmu/backend/core_kind.h: of a machine with cores of several kinds, those of one kind as a machine of their own.
  *
  * Cores of a kind have the same CPUID leaf 0x1A EAX (SDM volume 2A): [31:24] 0x40 large, 0x20 small, [23:0] its model. Behind the layer they are
- * numbered from 0; what a core has of its own (registers, counters, areas of the window) is theirs, and nothing reaches a core of another kind. */
+ * numbered from 0; what a core has of its own (registers, counters, areas of the address space) is theirs, and nothing reaches a core of another kind. */
 #ifndef PMU_CORE_KIND_H
 #define PMU_CORE_KIND_H
 

@@ -37,7 +37,7 @@ static uint64_t start_of(uint64_t period)
 /* The buffer empty; its threshold where no index comes: nobody is to be told. The maximum is the last byte's plus 1 (SDM). */
 static void fill_area(const struct netburst_sample *s, uint64_t period)
 {
-	uint64_t base = WINDOW_DS + s->core * DS_BYTES + DS_BUFFER, end = base + CAPACITY * RECORD_BYTES;
+	uint64_t base = SPACE_DS + s->core * DS_BYTES + DS_BUFFER, end = base + CAPACITY * RECORD_BYTES;
 	memset(s->ds, 0, DS_BUFFER + CAPACITY * RECORD_BYTES);
 	ds_put(s, DS_PEBS_BASE, base);
 	ds_put(s, DS_PEBS_INDEX, base);
@@ -105,7 +105,7 @@ enum status netburst_sample_start(struct netburst_sample *s, const struct event 
 		st = wr(s, places[i].escr, places[i].escr_value);
 	if (st == ST_OK && s->precise) {
 		fill_area(s, period);
-		st = wr(s, DS_AREA, WINDOW_DS + s->core * DS_BYTES);
+		st = wr(s, DS_AREA, SPACE_DS + s->core * DS_BYTES);
 	}
 	if (st == ST_OK && own->metric)
 		st = wr(s, MATRIX_VERT, own->metric->matrix_vert);
@@ -149,7 +149,7 @@ enum status netburst_sample_stop(struct netburst_sample *s)
 		s->full = s->taken.dropped != 0;
 		return ST_OK;
 	}
-	uint64_t bytes = *(volatile uint64_t *)(s->ds + DS_PEBS_INDEX) - (WINDOW_DS + s->core * DS_BYTES + DS_BUFFER);
+	uint64_t bytes = *(volatile uint64_t *)(s->ds + DS_PEBS_INDEX) - (SPACE_DS + s->core * DS_BYTES + DS_BUFFER);
 	if (bytes % RECORD_BYTES || bytes / RECORD_BYTES > CAPACITY)
 		return ST_BROKEN;
 	s->records = (unsigned)(bytes / RECORD_BYTES);

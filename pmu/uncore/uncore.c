@@ -58,10 +58,10 @@ enum status uncore_bus_lock(const struct access *a, unsigned core, uint64_t va)
 	if (!wrapper || !lock || !block)
 		return ST_BROKEN;
 	memset(block, 0, sizeof(*block));
-	block->kernel = WINDOW_CODE + lock->offset;
+	block->kernel = SPACE_CODE + lock->offset;
 	block->argument[0] = va;
 	block->argument[1] = 1;
-	struct job job = { .core = core, .entry = WINDOW_CODE + wrapper->offset, .argument = control_va(a, core) };
+	struct job job = { .core = core, .entry = SPACE_CODE + wrapper->offset, .argument = control_va(a, core) };
 	return a->ops->run(a->self, &job, 1, 0);
 }
 

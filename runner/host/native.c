@@ -102,7 +102,7 @@ static void call_on_stack(uint64_t entry, uint64_t argument, uint64_t stack)
 
 static uint64_t stack_top(unsigned core)
 {
-	return WINDOW_CONTROL + (core + 1) * CONTROL_BYTES;
+	return SPACE_CONTROL + (core + 1) * CONTROL_BYTES;
 }
 
 static void do_job(struct native_core *c)
@@ -235,7 +235,7 @@ static enum status native_mmio_write(void *self, uint64_t address, unsigned widt
 static enum status native_map(void *self, struct mapping *m)
 {
 	const struct native *n = self;
-	if (m->va < WINDOW_SCRATCH || m->va >= WINDOW_END || m->bytes > WINDOW_END - m->va || m->node >= n->access.nodes)
+	if (m->va < SPACE_SCRATCH || m->va >= SPACE_END || m->bytes > SPACE_END - m->va || m->node >= n->access.nodes)
 		return ST_RANGE;
 	return native_map_pages(m, n->access.nodes > 1 ? n->topology.node_id[m->node] : -1);
 }
@@ -248,12 +248,12 @@ static enum status native_unmap(void *self, struct mapping *m)
 
 static void *native_control(void *self, unsigned core)
 {
-	return core_of(self, core) ? (void *)(uintptr_t)(WINDOW_CONTROL + core * CONTROL_BYTES) : NULL;
+	return core_of(self, core) ? (void *)(uintptr_t)(SPACE_CONTROL + core * CONTROL_BYTES) : NULL;
 }
 
 static void *native_ds(void *self, unsigned core)
 {
-	return core_of(self, core) ? (void *)(uintptr_t)(WINDOW_DS + core * DS_BYTES) : NULL;
+	return core_of(self, core) ? (void *)(uintptr_t)(SPACE_DS + core * DS_BYTES) : NULL;
 }
 
 static struct timespec after_ns(uint64_t ns)
@@ -346,9 +346,9 @@ static uint64_t calibrate_tsc(void)
 static enum status map_own(struct native *n)
 {
 	uint64_t code_bytes = ((uint64_t)(kernel_code_end - kernel_code) + PAGE_4K - 1) & ~(PAGE_4K - 1);
-	n->code = (struct mapping){.va = WINDOW_CODE, .bytes = code_bytes, .page_bytes = PAGE_4K};
-	n->control = (struct mapping){.va = WINDOW_CONTROL, .bytes = n->topology.cores * CONTROL_BYTES, .page_bytes = PAGE_4K};
-	n->ds = (struct mapping){.va = WINDOW_DS, .bytes = n->topology.cores * DS_BYTES, .page_bytes = PAGE_4K};
+	n->code = (struct mapping){.va = SPACE_CODE, .bytes = code_bytes, .page_bytes = PAGE_4K};
+	n->control = (struct mapping){.va = SPACE_CONTROL, .bytes = n->topology.cores * CONTROL_BYTES, .page_bytes = PAGE_4K};
+	n->ds = (struct mapping){.va = SPACE_DS, .bytes = n->topology.cores * DS_BYTES, .page_bytes = PAGE_4K};
 	struct mapping *own[] = {&n->code, &n->control, &n->ds};
 	for (unsigned i = 0; i < COUNT_OF(own); i++) {
 		enum status s = native_map_pages(own[i], -1);
@@ -395,7 +395,7 @@ enum status native_open(struct native **out, char *problem, size_t capacity)
 	const char *what = "cores";
 	enum status s = sem_init(&n->done, 0, 0) ? ST_IO : topology_read(&n->topology);
 	if (s == ST_OK) {
-		what = "mapping the address window";
+		what = "mapping the address space";
 		s = map_own(n);
 	}
 	struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK};

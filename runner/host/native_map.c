@@ -1,4 +1,4 @@
-/* runner/host/native_map.c: pages in the address window.
+/* runner/host/native_map.c: pages in the address space.
  *
  * 4 KiB pages are kept small by MADV_NOHUGEPAGE. 2 MiB and 1 GiB pages come from the reserved pool (MAP_HUGETLB); if that
  * is empty, 2 MiB pages come from transparent huge pages, and /proc/self/smaps has to confirm the whole range. Pages that

@@ -174,7 +174,7 @@ static enum status link_buffer(struct stallmeter_sim *s, uint64_t bytes)
 			return st;
 	}
 	if (!s->buffer.host) {
-		s->buffer = (struct mapping){ .va = WINDOW_DATA, .bytes = whole, .page_bytes = page };
+		s->buffer = (struct mapping){ .va = SPACE_DATA, .bytes = whole, .page_bytes = page };
 		const enum status st = s->a->ops->map(s->a->self, &s->buffer);
 		if (st != ST_OK)
 			return st;
@@ -208,10 +208,10 @@ API enum stallmeter_sim_status stallmeter_sim_run(struct stallmeter_sim *s, unsi
 	if (linked != ST_OK || !b)
 		return STALLMETER_SIM_FAILED;
 	memset(b, 0, sizeof(*b));
-	b->kernel = WINDOW_CODE + k->offset;
+	b->kernel = SPACE_CODE + k->offset;
 	b->argument[0] = s->buffer.va;
 	b->argument[k->count_argument] = instructions / k->instructions ? instructions / k->instructions : 1;
-	struct job j = { .core = cpu, .entry = WINDOW_CODE + measure->offset, .argument = WINDOW_CONTROL + cpu * CONTROL_BYTES };
+	struct job j = { .core = cpu, .entry = SPACE_CODE + measure->offset, .argument = SPACE_CONTROL + cpu * CONTROL_BYTES };
 	sim_totals(s->sim, &before);
 	const enum status st = s->a->ops->run(s->a->self, &j, 1, ~0ull >> 1);
 	sim_totals(s->sim, &after);

@@ -105,7 +105,7 @@ static bool all_cores(const struct access *a, const struct cpu *cpu, const struc
 	if (k == kernel_table_end)
 		return false;
 	for (unsigned i = 0; i < a->cores; i++)
-		jobs[i] = (struct job){ .core = i, .entry = WINDOW_CODE + k->offset, .argument = 10 };
+		jobs[i] = (struct job){ .core = i, .entry = SPACE_CODE + k->offset, .argument = 10 };
 	while (on < a->cores && plan->count && counters_start(a, cpu, plan, 0, on) == ST_OK)
 		on++;
 	bool good = (on == a->cores || !plan->count) && a->ops->run(a->self, jobs, a->cores, 0) == ST_OK;

@@ -71,11 +71,11 @@ void judge_main(const uint32_t *multiboot)
 		return;
 	}
 	const uint8_t *memory = (const uint8_t *)&plan->call[plan->calls];
-	struct measure_block *block = (struct measure_block *)WINDOW_CONTROL;
-	uint64_t (*measure)(struct measure_block *) = (uint64_t (*)(struct measure_block *))(WINDOW_CODE + plan->measure);
+	struct measure_block *block = (struct measure_block *)SPACE_CONTROL;
+	uint64_t (*measure)(struct measure_block *) = (uint64_t (*)(struct measure_block *))(SPACE_CODE + plan->measure);
 	uint32_t isa = isa_here();
 
-	memcpy((void *)WINDOW_CODE, kernel_code, (size_t)(kernel_code_end - kernel_code));
+	memcpy((void *)SPACE_CODE, kernel_code, (size_t)(kernel_code_end - kernel_code));
 	for (uint32_t i = 0; i < plan->calls; i++) {
 		const struct judge_call *c = &plan->call[i];
 		say(c->kernel);
@@ -83,9 +83,9 @@ void judge_main(const uint32_t *multiboot)
 			say(" unsupported\n");
 			continue;
 		}
-		memcpy((void *)WINDOW_DATA, memory, plan->memory_bytes);
+		memcpy((void *)SPACE_DATA, memory, plan->memory_bytes);
 		memset(block, 0, sizeof(*block));
-		block->kernel = WINDOW_CODE + c->offset;
+		block->kernel = SPACE_CODE + c->offset;
 		memcpy(block->argument, c->argument, sizeof(c->argument));
 		measure(block);
 		say(" ");

@@ -93,7 +93,7 @@ static void rig_open_text(struct rig *r, const char *name, const char *text, siz
 	if (sim_open(&r->machine, &pages, &r->sim) != ST_OK)
 		die("the machine does not open");
 	r->a = sim_access(r->sim);
-	r->memory = (struct mapping){ .va = WINDOW_DATA, .bytes = PAGE_2M, .page_bytes = PAGE_2M };
+	r->memory = (struct mapping){ .va = SPACE_DATA, .bytes = PAGE_2M, .page_bytes = PAGE_2M };
 	if (r->a->ops->map(r->a->self, &r->memory) != ST_OK)
 		die("no memory");
 	/* Fixed counters 0 and 1 at CPL 0 (SDM vol. 3, 18.2.2): instructions retired, core cycles. */
@@ -115,11 +115,11 @@ struct counts { uint64_t instructions, cycles; };
 static void rig_call(struct rig *r, const struct judge_call *c, bool fill, struct counts *out)
 {
 	struct measure_block *b = r->a->ops->control(r->a->self, 0);
-	struct job job = { .entry = WINDOW_CODE + offset_of("k_measure"), .argument = WINDOW_CONTROL };
+	struct job job = { .entry = SPACE_CODE + offset_of("k_measure"), .argument = SPACE_CONTROL };
 	if (fill)
 		kernel_start_fill(r->memory.host);
 	memset(b, 0, sizeof(*b));
-	b->kernel = WINDOW_CODE + c->offset;
+	b->kernel = SPACE_CODE + c->offset;
 	memcpy(b->argument, c->argument, sizeof(c->argument));
 	b->counters = 2;
 	b->index[0] = 1u << 30;
@@ -192,10 +192,10 @@ static int print_stream(char **words)
 			die("stream: a register");
 	ring_link(r.memory.host, r.memory.va, n, strtoul(words[5], NULL, 10), order);
 	struct measure_block *b = r.a->ops->control(r.a->self, 0);
-	struct job job = { .entry = WINDOW_CODE + offset_of("k_measure"), .argument = WINDOW_CONTROL };
+	struct job job = { .entry = SPACE_CODE + offset_of("k_measure"), .argument = SPACE_CONTROL };
 	memset(b, 0, sizeof(*b));
-	b->kernel = WINDOW_CODE + offset_of("k_chase");
-	b->argument[0] = WINDOW_DATA;
+	b->kernel = SPACE_CODE + offset_of("k_chase");
+	b->argument[0] = SPACE_DATA;
 	b->argument[1] = strtoul(words[4], NULL, 10) * n / 16; /* k_chase: 16 loads an iteration */
 	b->counters = 2;
 	b->index[1] = 1;

@@ -17,7 +17,7 @@ struct judge_call {
 struct judge_plan {
 	uint32_t magic, calls;
 	uint64_t measure;      /* offset of k_measure */
-	uint64_t memory_bytes; /* that follow the calls: what WINDOW_DATA holds before each call */
+	uint64_t memory_bytes; /* that follow the calls: what SPACE_DATA holds before each call */
 	struct judge_call call[];
 };
 

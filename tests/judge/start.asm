@@ -1,7 +1,7 @@
 ; tests/judge/start.asm: a multiboot program in long mode, to run kernels under QEMU's icount with nothing
 ; else in the machine. Memory: the program at 1 MiB; the window (pmu/access.h) on physical memory:
-;   WINDOW_CODE .. +1 GiB (code, control, DS, scratch)  -> 1 GiB
-;   WINDOW_DATA .. +1 GiB                               -> 2 GiB
+;   SPACE_CODE .. +1 GiB (code, control, DS, scratch)  -> 1 GiB
+;   SPACE_DATA .. +1 GiB                               -> 2 GiB
 ; Multiboot 0.6.96, section 3.1 (header), 3.2 (machine state); SDM vol. 3, 9.8.5 (to IA-32e mode).
 
 MAGIC equ 0x1BADB002
@@ -37,7 +37,7 @@ start:
 	mov dword [low_table + 16], 0x80000083
 	mov dword [low_table + 24], 0xC0000083
 	mov dword [window_table], 0x40000083
-	mov dword [window_table + 64 * 8], 0x80000083       ; WINDOW_DATA is 64 GiB above the base
+	mov dword [window_table + 64 * 8], 0x80000083       ; SPACE_DATA is 64 GiB above the base
 	mov eax, cr4
 	or eax, 0x620                                       ; PAE, OSFXSR, OSXMMEXCPT
 	mov cr4, eax

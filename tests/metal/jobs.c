@@ -18,7 +18,7 @@ static bool may_run(const uint64_t r[STUB_REGISTERS])
 		return false;
 	const struct measure_block *b = (const void *)((const uint8_t *)p.host + (r[STUB_RDI] - p.va));
 	for (const struct kernel *k = kernel_table; k < kernel_table_end; k++)
-		if (b->kernel == WINDOW_CODE + k->offset && (k->isa & (ISA_AVX | ISA_AVX2 | ISA_FMA | ISA_AVX512)) != 0)
+		if (b->kernel == SPACE_CODE + k->offset && (k->isa & (ISA_AVX | ISA_AVX2 | ISA_FMA | ISA_AVX512)) != 0)
 			return (r[STUB_CR4] >> 18 & 1) != 0;
 	return true;
 }

@@ -100,8 +100,8 @@ void sites_break(void)
 		if (!strncmp(k->name, "k_measure", 9)) {
 			if (metal.entry_count == ENTRIES_MAX)
 				die("more measuring wrappers than there is room for");
-			metal.entries[metal.entry_count++] = WINDOW_CODE + k->offset;
-			stub_breakpoint(WINDOW_CODE + k->offset);
+			metal.entries[metal.entry_count++] = SPACE_CODE + k->offset;
+			stub_breakpoint(SPACE_CODE + k->offset);
 		}
 }
 

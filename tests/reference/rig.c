@@ -31,7 +31,7 @@ static void *rig_memory(void *self, uint64_t va, unsigned bytes, bool write)
 static bool rig_pages(void *self, uint64_t va, struct page_info *out)
 {
 	(void)self;
-	*out = (struct page_info){ .page_bytes = PAGE_2M, .executable = true, .pa = va < WINDOW_DATA ? 0x400000 : 0x800000 };
+	*out = (struct page_info){ .page_bytes = PAGE_2M, .executable = true, .pa = va < SPACE_DATA ? 0x400000 : 0x800000 };
 	return true;
 }
 
@@ -210,8 +210,8 @@ bool rig_agree(struct rig *g, char why[160], bool *apt)
 	*apt = true;
 	for (unsigned i = 0; i < g->threads && *apt; i++) {
 		struct rig_thread *t = &g->t[i];
-		t->code_va = WINDOW_SCRATCH + i * THREAD_BYTES;
-		t->data_va = WINDOW_DATA + i * THREAD_BYTES;
+		t->code_va = SPACE_SCRATCH + i * THREAD_BYTES;
+		t->data_va = SPACE_DATA + i * THREAD_BYTES;
 		*apt = rig_steps(g, t);
 		programs[i] = (struct ref_program){ t->steps, t->count, &t->wanted };
 	}

@@ -145,15 +145,15 @@ static enum status op_run(void *self, struct job *jobs, unsigned n, uint64_t lim
 static void *op_control(void *self, unsigned core)
 {
 	struct sim *s = self;
-	const struct mapping *m = core < s->threads ? sim_find(s, WINDOW_CONTROL + core * CONTROL_BYTES, CONTROL_BYTES) : NULL;
-	return m ? (uint8_t *)m->host + (WINDOW_CONTROL + core * CONTROL_BYTES - m->va) : NULL;
+	const struct mapping *m = core < s->threads ? sim_find(s, SPACE_CONTROL + core * CONTROL_BYTES, CONTROL_BYTES) : NULL;
+	return m ? (uint8_t *)m->host + (SPACE_CONTROL + core * CONTROL_BYTES - m->va) : NULL;
 }
 
 static void *op_ds(void *self, unsigned core)
 {
 	struct sim *s = self;
-	const struct mapping *m = core < s->threads ? sim_find(s, WINDOW_DS + core * DS_BYTES, DS_BYTES) : NULL;
-	return m ? (uint8_t *)m->host + (WINDOW_DS + core * DS_BYTES - m->va) : NULL;
+	const struct mapping *m = core < s->threads ? sim_find(s, SPACE_DS + core * DS_BYTES, DS_BYTES) : NULL;
+	return m ? (uint8_t *)m->host + (SPACE_DS + core * DS_BYTES - m->va) : NULL;
 }
 
 static const struct access_ops operations = {
@@ -166,9 +166,9 @@ static const struct access_ops operations = {
 static enum status map_own(struct sim *s)
 {
 	uint64_t code_bytes = (uint64_t)(kernel_code_end - kernel_code);
-	struct mapping code = { .va = WINDOW_CODE, .bytes = (code_bytes + PAGE_4K - 1) & ~(PAGE_4K - 1), .page_bytes = PAGE_4K, .executable = true };
-	struct mapping control = { .va = WINDOW_CONTROL, .bytes = s->threads * CONTROL_BYTES, .page_bytes = PAGE_4K };
-	struct mapping ds = { .va = WINDOW_DS, .bytes = s->threads * DS_BYTES, .page_bytes = PAGE_4K };
+	struct mapping code = { .va = SPACE_CODE, .bytes = (code_bytes + PAGE_4K - 1) & ~(PAGE_4K - 1), .page_bytes = PAGE_4K, .executable = true };
+	struct mapping control = { .va = SPACE_CONTROL, .bytes = s->threads * CONTROL_BYTES, .page_bytes = PAGE_4K };
+	struct mapping ds = { .va = SPACE_DS, .bytes = s->threads * DS_BYTES, .page_bytes = PAGE_4K };
 	enum status st = sim_map(s, &code, true);
 	if (st == ST_OK) {
 		memcpy(code.host, kernel_code, code_bytes);

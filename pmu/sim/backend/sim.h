@@ -42,7 +42,7 @@ struct sim_space {
 	void *self;
 	bool (*page)(void *self, uint64_t va, struct sim_page *out); /* false: not mapped */
 };
-/* From now on jobs run there and not in the machine's own window; code lies in the window all the same. It is asked again for each job. */
+/* From now on jobs run there and not in the machine's own address space; code lies at its fixed address all the same. It is asked again for each job. */
 void sim_space(struct sim *s, const struct sim_space *space);
 
 /* What a job begins and ends with: gpr as instructions number them (RAX RCX RDX RBX RSP ...). */

@@ -1,4 +1,4 @@
-/* pmu/sim/backend/sim_env.c: what exec, the core and the counters ask the simulated machine for: code, decoded once, bytes of the window,
+/* pmu/sim/backend/sim_env.c: what exec, the core and the counters ask the simulated machine for: code, decoded once, bytes of memory,
  * time-stamps and registers in the middle of a run. */
 #include "pmu/sim/backend/sim_state.h"
 #include "pmu/sim/isa/ops.h"
@@ -36,7 +36,7 @@ const struct code_entry *sim_decode(struct sim *s, struct hart *h, uint64_t ip, 
 	if (pinned(s, e))
 		return NULL;
 	const struct mapping *m = sim_find(s, ip, 1);
-	if (!m || !m->executable || ip - WINDOW_BASE >= WINDOW_END - WINDOW_BASE) {
+	if (!m || !m->executable || ip - SPACE_BASE >= SPACE_END - SPACE_BASE) {
 		struct text t;
 		text_init(&t, s->problem, sizeof(s->problem));
 		text_fmt(&t, "no code at 0x%llx", (unsigned long long)ip);
@@ -185,7 +185,7 @@ void *sim_bytes(void *self, uint64_t va, unsigned bytes, bool write)
 	const struct mapping *m = sim_find(h->sim, va, bytes);
 	(void)write;
 	/* The debug store is mapped in the job's page tables alone, not in those that the firmware goes on with. */
-	if (!h->job && va - WINDOW_DS < h->sim->threads * DS_BYTES)
+	if (!h->job && va - SPACE_DS < h->sim->threads * DS_BYTES)
 		return NULL;
 	return m ? (uint8_t *)m->host + (va - m->va) : NULL;
 }

@@ -1,11 +1,11 @@
-/* pmu/sim/backend/sim_map.c: the simulated machine's address space: which window addresses are mapped, at
+/* pmu/sim/backend/sim_map.c: the simulated machine's address space: which virtual addresses are mapped, at
  * which physical addresses, and where their bytes are in this program.
  *
  * Not modelled: page tables in memory (tlb.c makes up their addresses), permissions, accessed and dirty bits. */
 #include "pmu/sim/backend/sim_state.h"
 #include "asm/kernel.h"
 
-/* In the machine's own window. */
+/* In the machine's own address space. */
 static const struct mapping *own_find(const struct sim *s, uint64_t va, uint64_t bytes)
 {
 	for (unsigned i = 0; i < s->map_count; i++) {
@@ -62,8 +62,8 @@ enum status sim_map(struct sim *s, struct mapping *m, bool own)
 		return ST_RANGE;
 	if (page == PAGE_1G && !(s->m.cpuid_isa & ISA_1G))
 		return ST_UNSUPPORTED;
-	if (!m->bytes || m->bytes % page || m->va % page || m->node >= s->access.nodes || m->va < WINDOW_BASE ||
-	    m->va >= WINDOW_END || m->bytes > WINDOW_END - m->va)
+	if (!m->bytes || m->bytes % page || m->va % page || m->node >= s->access.nodes || m->va < SPACE_BASE ||
+	    m->va >= SPACE_END || m->bytes > SPACE_END - m->va)
 		return ST_RANGE;
 	for (unsigned i = 0; i < s->map_count; i++) {
 		const struct mapping *o = &s->maps[i].m;

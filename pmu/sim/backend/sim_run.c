@@ -6,7 +6,7 @@
  *
  * A job starts with empty pipelines, without translations, since the load of CR3 that enters it has emptied TLBs and paging-structure
  * caches, and with the caches as they were; it ends when its routine returns to
- * END_IP, which lies outside the window. Not modelled: interrupts other than SMIs, other privilege levels than 0, what
+ * END_IP, which lies outside the address space. Not modelled: interrupts other than SMIs, other privilege levels than 0, what
  * an SMI does to caches and that counters of some processors go on in it. */
 #include "pmu/sim/backend/sim_state.h"
 #include "pmu/sim/isa/ops.h"
@@ -61,14 +61,14 @@ static enum status hart_prepare(struct sim *s, struct hart *h)
 /* A record that comes while no job runs goes through the firmware's page tables. */
 static void look_at_sampling(struct sim *s, const struct hart *h, const char *why)
 {
-	struct sim_finding f = { .kind = FIND_UNMAPPED, .thread = h->thread, .address = 0x600, .value = WINDOW_DS + h->thread * DS_BYTES, .why = why };
+	struct sim_finding f = { .kind = FIND_UNMAPPED, .thread = h->thread, .address = 0x600, .value = SPACE_DS + h->thread * DS_BYTES, .why = why };
 	if (counters_armed(h->counters))
 		sim_record(s, h->thread, &f);
 }
 
 static enum status fresh_start(struct hart *h, uint64_t entry, uint64_t argument)
 {
-	uint64_t rsp = WINDOW_CONTROL + (h->thread + 1) * CONTROL_BYTES - 8;
+	uint64_t rsp = SPACE_CONTROL + (h->thread + 1) * CONTROL_BYTES - 8;
 	uint64_t *top = sim_bytes(h, rsp, 8, true);
 	if (!top)
 		return ST_BROKEN;

@@ -43,7 +43,7 @@ void sim_space_forget(struct sim *s)
 	struct code_entry *code;
 	for (unsigned kind = 0; (code = sim_code_of(s, kind)) != NULL; kind++)
 		for (unsigned i = 0; i < CODE_ENTRIES; i++)
-			if (code[i].ip && code[i].ip - WINDOW_CODE >= kernels) {
+			if (code[i].ip && code[i].ip - SPACE_CODE >= kernels) {
 				code[i].ip = 0;
 				any = true;
 			}

@@ -6,7 +6,7 @@
 #include "pmu/sim/core/core_memo.h"
 #include "pmu/sim/backend/sim.h"
 
-#define MAPPINGS_MAX 640 /* a part of the data window for each of 512 logical processors, and what else is mapped */
+#define MAPPINGS_MAX 640 /* a part of the data space for each of 512 logical processors, and what else is mapped */
 #define PROBLEM_TEXT 160
 
 /* A hardware thread. */
@@ -61,7 +61,7 @@ struct sim {
 	unsigned map_count;
 	struct exec_range ranges[EXEC_RANGES];
 	uint64_t range_pa[EXEC_RANGES]; /* physical address of each */
-	struct sim_space space;        /* page: NULL where jobs run in the machine's own window */
+	struct sim_space space;        /* page: NULL where jobs run in the machine's own space */
 	struct mapping outside;        /* of that space, by sim_find */
 	struct sim_registers *given;   /* of the jobs of the run in progress; NULL: they begin with fresh ones */
 	uint64_t finding_total, found[FIND_COUNT]; /* of each kind */
@@ -111,7 +111,7 @@ void sim_firmware(struct sim *s);
 const struct code_entry *sim_decode(struct sim *s, struct hart *h, uint64_t ip, uint8_t *vector);
 /* Decoded entries of each kind of core; NULL: there is no such kind. */
 struct code_entry *sim_code_of(const struct sim *s, unsigned kind);
-/* The host's bytes at an address of the window, for a hart; NULL: there are none. */
+/* The host's bytes at a virtual address, for a hart; NULL: there are none. */
 void *sim_bytes(void *hart, uint64_t va, unsigned bytes, bool write);
 /* Connects a hart's callbacks; called once. */
 void sim_env_connect(struct sim *s, struct hart *h);

@@ -122,7 +122,7 @@ struct core_hooks {
 	const struct code_entry *known; /* [CODE_ENTRIES]: entries that can be used without calling `code`; NULL: always call it */
 	/* Called in program order for each retired instruction while `want_retired` is set. */
 	void (*retired)(void *self, unsigned thread, const struct retired *r);
-	/* The instruction at an address of the window, for the wrong path; false if there is none. */
+	/* The instruction at a virtual address, for the wrong path; false if there is none. */
 	bool (*code)(void *self, uint64_t ip, const struct insn **in, const struct core_plan **plan);
 };
 

@@ -96,7 +96,7 @@ struct core_thread *core_init(void *at, const struct machine *m, unsigned core, 
 	signals_seldom(signals, pipe_seldom);
 	split_buffers(c, true);
 	c->front.redirected = true;
-	c->front.line = c->front.cache_window = ~0ull;
+	c->front.line = c->front.uop_window = ~0ull;
 	return c;
 }
 
@@ -151,8 +151,8 @@ static void core_close_below(struct core_thread *c, uint64_t cycle)
 void core_close_some(struct core_thread *c)
 {
 	uint64_t cycle = c->alloc < c->retire ? c->alloc : c->retire;
-	if (!c->front.streaming && c->front.window_cycle < cycle)
-		cycle = c->front.window_cycle;
+	if (!c->front.streaming && c->front.fetch_cycle < cycle)
+		cycle = c->front.fetch_cycle;
 	core_close_below(c, cycle);
 }
 
@@ -165,7 +165,7 @@ static void meet(struct core_thread *c, uint64_t cycle)
 	c->front.streaming = false;
 	c->front.loop_branch = 0;
 	c->front.cycle = cycle;
-	c->front.window_cycle = cycle;
+	c->front.fetch_cycle = cycle;
 	c->front.decoded = 0;
 	c->expected = false;
 	c->rest.slots = 0;

@@ -55,8 +55,8 @@ static __attribute__((noinline)) enum status fetch_groups(struct core_thread *c,
 	struct front *f = &c->front;
 	const unsigned shift = c->fetch_shift;
 	const uint64_t first = ip >> shift;
-	for (uint64_t w = f->redirected ? first : f->window + 1; w <= last; w++) {
-		uint64_t cycle = f->window_cycle + 1;
+	for (uint64_t w = f->redirected ? first : f->fetch_block + 1; w <= last; w++) {
+		uint64_t cycle = f->fetch_cycle + 1;
 		if (cycle + FETCH_AHEAD < f->cycle)
 			cycle = f->cycle - FETCH_AHEAD;
 		uint64_t at = w << shift;
@@ -66,10 +66,10 @@ static __attribute__((noinline)) enum status fetch_groups(struct core_thread *c,
 				return s;
 			f->line = at >> 6;
 		}
-		f->window_cycle = cycle;
+		f->fetch_cycle = cycle;
 		f->redirected = false;
 	}
-	f->window = last;
+	f->fetch_block = last;
 	return ST_OK;
 }
 
@@ -118,8 +118,8 @@ void front_forget_line(struct core_thread *c, uint64_t va)
 		for (unsigned i = 0; i < c->m->front_uop_cache_ways; i++)
 			if (set[i].window == w)
 				set[i] = (struct uop_line){ 0, 0 };
-		if (c->front.cache_window == w)
-			c->front.cache_window = ~0ull; /* not entered when it is left */
+		if (c->front.uop_window == w)
+			c->front.uop_window = ~0ull; /* not entered when it is left */
 	}
 }
 
@@ -129,23 +129,23 @@ static bool cache_deliver(struct core_thread *c, const struct core_plan *p, uint
 	struct front *f = &c->front;
 	const struct machine *m = c->m;
 	uint64_t window = ip >> __builtin_ctzll(m->front_uop_cache_window), d = f->cycle;
-	bool left = window != f->cache_window || f->redirected;
+	bool left = window != f->uop_window || f->redirected;
 	if (left) {
-		if (!f->from_cache && f->cache_window != ~0ull)
-			cache_enter(c, f->cache_window, f->window_uops);
+		if (!f->from_cache && f->uop_window != ~0ull)
+			cache_enter(c, f->uop_window, f->uop_window_uops);
 		bool had = f->from_cache;
 		f->from_cache = cache_find(c, window);
 		if (had && !f->from_cache)
 			front_redirect(c, d + 1 + m->front_uop_cache_switch_cycles);
 		if (f->from_cache && f->redirected)
-			d = max_cycle(d, f->window_cycle);
+			d = max_cycle(d, f->fetch_cycle);
 		if (f->from_cache)
 			d++;
-		f->cache_window = window;
-		f->window_uops = f->cached_uops = 0;
+		f->uop_window = window;
+		f->uop_window_uops = f->cached_uops = 0;
 	}
 	const unsigned uops = c->fused_before ? 0 : p->fused; /* a branch that fused adds none */
-	f->window_uops += uops;
+	f->uop_window_uops += uops;
 	if (!f->from_cache)
 		return false;
 	if (f->cached_uops + uops > m->front_uop_cache_width && f->cached_uops) {
@@ -164,8 +164,8 @@ static bool cache_deliver(struct core_thread *c, const struct core_plan *p, uint
 	f->sequencer = p->microcoded;
 	f->cached_uops += uops;
 	f->redirected = false;
-	f->window = ~0ull - 1;
-	f->window_cycle = f->cycle = *cycle = d;
+	f->fetch_block = ~0ull - 1;
+	f->fetch_cycle = f->cycle = *cycle = d;
 	f->decoded = (uint32_t)m->front_decode_width;
 	signal_pulse(c->signals, p->microcoded ? SIG_UOPS_DECODED_MS : SIG_UOP_CACHE_UOPS, d, uops);
 	return true;
@@ -201,18 +201,18 @@ enum status front_deliver(struct core_thread *c, const struct core_plan *p, uint
 		return ST_OK;
 	}
 	const uint64_t last = (ip + p->length - 1) >> c->fetch_shift;
-	if (f->redirected || last != f->window) {
+	if (f->redirected || last != f->fetch_block) {
 		enum status s = fetch_groups(c, ip, last, wrong_path);
 		if (s != ST_OK)
 			return s;
 	}
 	if (p->lcp && m->front_lcp_cycles) {
-		signal_level(c->signals, SIG_ILD_STALL_LCP, f->window_cycle, f->window_cycle + m->front_lcp_cycles, 1);
-		f->window_cycle += m->front_lcp_cycles;
+		signal_level(c->signals, SIG_ILD_STALL_LCP, f->fetch_cycle, f->fetch_cycle + m->front_lcp_cycles, 1);
+		f->fetch_cycle += m->front_lcp_cycles;
 	}
 	uint64_t d = f->cycle;
-	if (f->window_cycle > d) {
-		d = f->window_cycle;
+	if (f->fetch_cycle > d) {
+		d = f->fetch_cycle;
 		f->decoded = 0;
 	} else if (!c->fused_before && (f->decoded >= c->decode_width || (f->decoded && p->complex))) {
 		d++;
@@ -229,7 +229,7 @@ enum status front_deliver(struct core_thread *c, const struct core_plan *p, uint
 		d = room;
 		f->decoded = 0;
 	}
-	*why = f->stalled_until == f->window_cycle ? WAIT_FETCH : WAIT_DECODE;
+	*why = f->stalled_until == f->fetch_cycle ? WAIT_FETCH : WAIT_DECODE;
 	*cycle = d;
 	f->cycle = d;
 	if (c->fused_before)

@@ -87,20 +87,20 @@ static void put_front(struct out *o, const struct core_thread *c, uint64_t base)
 	const struct front *f = &c->front;
 	const uint64_t far = base - MEMO_REACH;
 	/* while the loop buffer streams, and when the next fetch is a re-steer, a decoder behind fetch is equivalent to an idle one */
-	uint64_t window_cycle = f->window_cycle, cycle = f->cycle, floor = far;
+	uint64_t fetch_cycle = f->fetch_cycle, cycle = f->cycle, floor = far;
 	if (f->streaming) {
 		floor = base - 1;
-		window_cycle = max_cycle(window_cycle, floor);
+		fetch_cycle = max_cycle(fetch_cycle, floor);
 	} else if (f->redirected) {
-		floor = window_cycle;
+		floor = fetch_cycle;
 	}
 	cycle = max_cycle(cycle, floor);
-	o->good &= window_cycle > far && cycle > far;
-	put(o, window_cycle - far);
+	o->good &= fetch_cycle > far && cycle > far;
+	put(o, fetch_cycle - far);
 	put(o, cycle - far);
 	put(o, cycle > floor ? f->decoded : 0);
 	put(o, (uint64_t)f->sequencer | (uint64_t)f->redirected << 1 | (uint64_t)f->streaming << 2);
-	put64(o, f->redirected ? 0 : f->window);
+	put64(o, f->redirected ? 0 : f->fetch_block);
 	put64(o, f->line);
 	put64(o, f->loop_branch);
 	put64(o, f->loop_target);
@@ -115,14 +115,14 @@ static const uint16_t *take_front(struct core_thread *c, const uint16_t *at, uin
 {
 	struct front *f = &c->front;
 	const uint64_t far = base - MEMO_REACH;
-	f->window_cycle = far + take(&at);
+	f->fetch_cycle = far + take(&at);
 	f->cycle = far + take(&at);
 	f->decoded = (uint32_t)take(&at);
 	const uint64_t bits = take(&at);
 	f->sequencer = bits & 1;
 	f->redirected = bits >> 1 & 1;
 	f->streaming = bits >> 2 & 1;
-	f->window = take64(&at);
+	f->fetch_block = take64(&at);
 	f->line = take64(&at);
 	f->loop_branch = take64(&at);
 	f->loop_target = take64(&at);

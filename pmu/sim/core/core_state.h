@@ -41,16 +41,16 @@ enum wait_reason { WAIT_NONE, WAIT_FETCH, WAIT_DECODE, WAIT_MISPREDICT, WAIT_CLE
 /* The front end: where the next instruction comes from and when. */
 struct front {
 	uint64_t cycle;         /* in which the last instruction was decoded */
-	uint64_t window_cycle;  /* in which its fetch group arrived */
-	uint64_t window;        /* ip / decode_bytes of that group; ~0 after a re-steer */
+	uint64_t fetch_cycle;  /* in which its fetch group arrived */
+	uint64_t fetch_block;   /* ip / decode_bytes of that group; ~0 after a re-steer */
 	uint64_t line;          /* ip / 64 of the last line fetched */
 	uint64_t stalled_until; /* end of a fetch stall in progress, to attribute it */
 	uint32_t decoded;       /* instructions in `cycle` */
 	bool sequencer;         /* the last instruction was microcoded */
 	uint32_t cached_uops;   /* uops the uop cache delivered in `cycle` */
 	bool redirected;        /* the next fetch group starts after a re-steer */
-	uint64_t cache_window;  /* ip / uop_cache_window of the last instruction; ~0: none */
-	uint32_t window_uops;   /* uops of that window so far, if it comes from the decoders */
+	uint64_t uop_window;  /* ip / uop_cache_window of the last instruction; ~0: none */
+	uint32_t uop_window_uops;   /* uops of that window so far, if it comes from the decoders */
 	bool from_cache;        /* that window is in the uop cache */
 	/* the loop buffer */
 	uint64_t loop_branch, loop_target;
@@ -187,8 +187,8 @@ static inline void front_redirect(struct core_thread *c, uint64_t cycle)
 {
 	struct front *f = &c->front;
 	f->redirected = true;
-	if (cycle && cycle - 1 > f->window_cycle)
-		f->window_cycle = cycle - 1;
+	if (cycle && cycle - 1 > f->fetch_cycle)
+		f->fetch_cycle = cycle - 1;
 }
 
 /* Indices of the predictor's tables. */

@@ -123,11 +123,11 @@ static PIPE_INLINE enum status pipe_deliver(struct core_thread *c, const struct 
 	if (!quick || !p->straight)
 		return front_deliver(c, p, ip, wrong_path, cycle, why);
 	const uint64_t last = (ip + p->length - 1) >> c->fetch_shift;
-	if (f->redirected || last != f->window) {
-		const uint64_t first = f->redirected ? ip >> c->fetch_shift : f->window + 1;
+	if (f->redirected || last != f->fetch_block) {
+		const uint64_t first = f->redirected ? ip >> c->fetch_shift : f->fetch_block + 1;
 		if (first != last)
 			return front_deliver(c, p, ip, wrong_path, cycle, why);
-		uint64_t at = f->window_cycle + 1;
+		uint64_t at = f->fetch_cycle + 1;
 		at = at + FETCH_AHEAD < f->cycle ? f->cycle - FETCH_AHEAD : at;
 		if (!wrong_path && f->line != last << c->fetch_shift >> 6) {
 			const enum status s = front_fetch_line(c, last << c->fetch_shift, &at);
@@ -135,14 +135,14 @@ static PIPE_INLINE enum status pipe_deliver(struct core_thread *c, const struct 
 				return s;
 			f->line = last << c->fetch_shift >> 6;
 		}
-		f->window_cycle = at;
-		f->window = last;
+		f->fetch_cycle = at;
+		f->fetch_block = last;
 		f->redirected = false;
 	}
 	uint64_t d = f->cycle;
 	uint32_t decoded = f->decoded;
-	if (f->window_cycle > d) {
-		d = f->window_cycle;
+	if (f->fetch_cycle > d) {
+		d = f->fetch_cycle;
 		decoded = 0;
 	} else if (!fused && (decoded >= c->decode_width || (decoded && p->complex))) {
 		d++;

@@ -48,8 +48,8 @@ enum status pipe_branch(struct core_thread *c, const struct core_plan *p, const 
 		if (s != ST_OK)
 			return s;
 		c->front.redirected = true;
-		c->front.window_cycle = resolved + c->m->core_mispredict_cycles - 1;
-		c->front.cycle = c->front.window_cycle;
+		c->front.fetch_cycle = resolved + c->m->core_mispredict_cycles - 1;
+		c->front.cycle = c->front.fetch_cycle;
 		c->front.decoded = 0;
 		c->front.stalled_until = 0;
 		const uint64_t right = resolved + c->m->core_mispredict_cycles;
@@ -64,6 +64,6 @@ enum status pipe_branch(struct core_thread *c, const struct core_plan *p, const 
 		bubble = c->m->front_baclear_cycles;
 		signal_pulse(c->signals, SIG_BACLEAR, c->front.cycle, 1);
 	}
-	front_redirect(c, c->front.window_cycle + 1 + bubble);
+	front_redirect(c, c->front.fetch_cycle + 1 + bubble);
 	return ST_OK;
 }

@@ -201,12 +201,12 @@ static PIPE_INLINE enum status wrong_path_of(struct core_thread *c, uint64_t ip,
 	uint32_t left = c->rob_size;
 	const uint32_t rob_at = c->rob_at;
 	const bool streaming = c->front.streaming, from_cache = c->front.from_cache;
-	const uint64_t window = c->front.cache_window;
-	const uint32_t window_uops = c->front.window_uops;
+	const uint64_t window = c->front.uop_window;
+	const uint32_t uop_window_uops = c->front.uop_window_uops;
 	const struct code_entry *const known = c->hooks->known;
 	memcpy(ready, c->ready, sizeof(ready));
 	c->front.streaming = false;
-	front_redirect(c, c->front.window_cycle + 1);
+	front_redirect(c, c->front.fetch_cycle + 1);
 	w.resolved = resolved;
 	w.said = w.more = w.count = 0;
 	w.exact = !quick || resolved - c->rs_at >= CORE_RING / 2; /* further ahead the station's ring ends */
@@ -230,7 +230,7 @@ static PIPE_INLINE enum status wrong_path_of(struct core_thread *c, uint64_t ip,
 			break;
 		const uint64_t next = __builtin_expect(c->tape != NULL, 0) ? memo_guess(c, p, ip) : front_guess(c, p, ip);
 		if (next != ip + p->length)
-			front_redirect(c, c->front.window_cycle + 1);
+			front_redirect(c, c->front.fetch_cycle + 1);
 		if (p->fuses_next)
 			c->fused_before = true;
 		ip = next;
@@ -241,8 +241,8 @@ static PIPE_INLINE enum status wrong_path_of(struct core_thread *c, uint64_t ip,
 	c->rob_at = rob_at;
 	c->front.streaming = streaming;
 	/* only a part of the window that the wrong path was in was decoded */
-	c->front.cache_window = window;
-	c->front.window_uops = window_uops;
+	c->front.uop_window = window;
+	c->front.uop_window_uops = uop_window_uops;
 	c->front.from_cache = from_cache;
 	c->fused_before = false;
 	return ST_OK;

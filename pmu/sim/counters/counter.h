@@ -17,7 +17,7 @@ struct counters; /* the register file of one hardware thread; counter.c */
 /* What the register file needs from its machine; any member may be NULL. */
 struct counters_env {
 	void *self;
-	/* Host pointer to `bytes` bytes of simulated memory at an address of the window, within one mapping: the DS area and
+	/* Host pointer to `bytes` bytes of simulated memory at a virtual address, within one mapping: the DS area and
 	 * the PEBS buffer. NULL = not mapped. */
 	void *(*memory)(void *self, uint64_t va, unsigned bytes, bool write);
 	/* The core's prefetcher switches were written: the mask of memory_prefetchers, 1 = off. */

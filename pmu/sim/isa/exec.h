@@ -38,7 +38,7 @@ struct effects {
 	uint32_t value32;               /* LDMXCSR, FLDCW: the value loaded */
 };
 
-/* A stretch of the window that is contiguous in host memory: the way past the callback. */
+/* A stretch of the address space that is contiguous in host memory: the way past the callback. */
 struct exec_range {
 	uint64_t va, bytes;             /* bytes = 0: empty */
 	uint8_t *host;

@@ -91,7 +91,7 @@ void memory_uncore_steady(struct memory *s, bool steady, uint64_t core_cycle);
 void memory_prefetchers(struct memory *s, unsigned core, unsigned off_mask);
 /* Forgets translations of a range (unmapped) or of everything (bytes = 0). */
 void memory_tlb_flush(struct memory *s, uint64_t va, uint64_t bytes);
-/* A core loads CR3: its translations and paging-structure caches are gone; no page of the window is global. */
+/* A core loads CR3: its translations and paging-structure caches are gone; no page of the job address space is global. */
 void memory_cr3_load(struct memory *s, unsigned core);
 
 /* memory_uncore.c: who hears what happens beyond the cores, from now on; the sink is copied. NULL: nobody. */

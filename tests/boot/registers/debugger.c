@@ -171,7 +171,7 @@ static void answer_wrmsr(unsigned core, uint64_t r[STUB_REGISTERS])
 	}
 	if (writes == fault_at) {
 		printf("fault at write %u: 0x%X\n", writes, msr);
-		r[STUB_RIP] = WINDOW_END - PAGE_4K - INSTRUCTION_BYTES; /* nothing is mapped there */
+		r[STUB_RIP] = SPACE_END - PAGE_4K - INSTRUCTION_BYTES; /* nothing is mapped there */
 		return;
 	}
 	find_register(core, msr)->value = value;
@@ -261,7 +261,7 @@ static void find_rdpmc(void)
 	for (const struct kernel *k = kernel_table; k < kernel_table_end; k++)
 		for (unsigned i = 0; !strcmp(k->name, "k_measure") && i + 1 < k->bytes && rdpmc_count < 16; i++)
 			if (kernel_code[k->offset + i] == 0x0F && kernel_code[k->offset + i + 1] == 0x33)
-				rdpmc_at[rdpmc_count++] = WINDOW_CODE + k->offset + i;
+				rdpmc_at[rdpmc_count++] = SPACE_CODE + k->offset + i;
 	if (!rdpmc_count)
 		die("the measuring wrapper has no RDPMC");
 }

@@ -30,9 +30,9 @@ static void run(const struct access *a, const struct kernel *k, const struct ker
 {
 	struct measure_block *b = a->ops->control(a->self, 0);
 	memset(b, 0, sizeof(*b));
-	b->kernel = WINDOW_CODE + k->offset;
+	b->kernel = SPACE_CODE + k->offset;
 	kernel_start_arguments(k, kernel_start_find(k->name), ITERATIONS, b->argument);
-	struct job j = { .core = 0, .entry = WINDOW_CODE + wrapper->offset, .argument = WINDOW_CONTROL };
+	struct job j = { .core = 0, .entry = SPACE_CODE + wrapper->offset, .argument = SPACE_CONTROL };
 	assert_int_equal(a->ops->run(a->self, &j, 1, 0), ST_OK);
 	assert_int_equal(j.status, ST_OK);
 }
@@ -67,7 +67,7 @@ static void all_kernels(const char *machine)
 		SIG_UOPS_RETIRED_FUSED, SIG_UOPS_EXECUTED_P0, SIG_LOADS_RETIRED, SIG_STORES_RETIRED, SIG_BRANCHES_RETIRED, SIG_L1D_REPLACED };
 	uint64_t seen[COUNT_OF(signals)] = { 0 };
 	struct machine m = core_bench_machine(machine);
-	struct mapping data = { .va = WINDOW_DATA, .bytes = PAGE_2M, .page_bytes = PAGE_2M };
+	struct mapping data = { .va = SPACE_DATA, .bytes = PAGE_2M, .page_bytes = PAGE_2M };
 	const struct kernel *wrapper = kernel_table;
 	struct sim *sim;
 	assert_int_equal(sim_open(&m, &host_pages, &sim), ST_OK);
@@ -105,7 +105,7 @@ static void both_ways(const char *machine)
 	while (strcmp(wrapper->name, "k_measure"))
 		assert_true(++wrapper < kernel_table_end);
 	for (unsigned w = 0; w < 2; w++) {
-		data[w] = (struct mapping){ .va = WINDOW_DATA, .bytes = PAGE_2M, .page_bytes = PAGE_2M };
+		data[w] = (struct mapping){ .va = SPACE_DATA, .bytes = PAGE_2M, .page_bytes = PAGE_2M };
 		assert_int_equal(sim_open(&m, &host_pages, &sim[w]), ST_OK);
 		assert_int_equal(sim_access(sim[w])->ops->map(sim_access(sim[w])->self, &data[w]), ST_OK);
 	}

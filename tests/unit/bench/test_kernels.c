@@ -17,7 +17,7 @@
 #include "tests/unit/support/kernel_start.h"
 
 #define RETURN_TO 0x1234567812345678ull /* where an interpreted kernel returns to: nowhere */
-#define SHADOW_STACK (WINDOW_CONTROL + 0x8000)
+#define SHADOW_STACK (SPACE_CONTROL + 0x8000)
 #define GPRS 16
 
 /* --- in C --------------------------------------------------------------------------------------- */
@@ -62,12 +62,12 @@ static bool in_c(const struct kernel *k, enum kernel_start form, uint64_t iterat
 		}
 		return true;
 	case START_CHASE:
-		*result = WINDOW_DATA;
+		*result = SPACE_DATA;
 		for (uint64_t i = 0; i < iterations * k->loads; i++)
-			*result = *(uint64_t *)(memory + (*result - WINDOW_DATA));
+			*result = *(uint64_t *)(memory + (*result - SPACE_DATA));
 		return true;
 	case START_STEP:
-		*result = k->loads ? *(uint64_t *)(memory + 64 * (iterations - 1)) : WINDOW_DATA + 64 * iterations;
+		*result = k->loads ? *(uint64_t *)(memory + 64 * (iterations - 1)) : SPACE_DATA + 64 * iterations;
 		return true;
 	case START_STREAMS:
 		for (uint64_t i = 0; i < iterations; i++, at = (at + k->step_bytes) & 4095)
@@ -76,9 +76,9 @@ static bool in_c(const struct kernel *k, enum kernel_start form, uint64_t iterat
 		*result = at;
 		return true;
 	case START_CHASE_STOP:
-		*result = WINDOW_DATA;
+		*result = SPACE_DATA;
 		for (uint64_t i = 0; i < iterations * k->loads; i++)
-			*result = *(uint64_t *)(memory + (*result - WINDOW_DATA));
+			*result = *(uint64_t *)(memory + (*result - SPACE_DATA));
 		p[0] = 7;
 		return true;
 	case START_SHARE:
@@ -145,7 +145,7 @@ static void call_native(uint64_t entry, uint64_t gpr[GPRS], uint64_t vec[16][4],
 /* --- interpreted ------------------------------------------------------------------------------- */
 
 struct interpreted {
-	uint8_t *memory;                 /* START_BYTES bytes at WINDOW_DATA */
+	uint8_t *memory;                 /* START_BYTES bytes at SPACE_DATA */
 	uint8_t stack[4096];             /* below SHADOW_STACK */
 	uint64_t instructions, loads, stores, bytes;
 };
@@ -155,8 +155,8 @@ static void *shadow(void *self, uint64_t va, unsigned bytes, bool write)
 	struct interpreted *s = self;
 
 	(void)write;
-	if (va >= WINDOW_DATA && va + bytes <= WINDOW_DATA + START_BYTES)
-		return s->memory + (va - WINDOW_DATA);
+	if (va >= SPACE_DATA && va + bytes <= SPACE_DATA + START_BYTES)
+		return s->memory + (va - SPACE_DATA);
 	if (va >= SHADOW_STACK - sizeof(s->stack) && va + bytes <= SHADOW_STACK)
 		return s->stack + (va - (SHADOW_STACK - sizeof(s->stack)));
 	return NULL;
@@ -176,7 +176,7 @@ static void interpret(struct interpreted *s, struct hart_regs *regs)
 		struct effects e;
 		uint8_t vector = 0;
 		unsigned bad = 0;
-		uint64_t offset = regs->rip - WINDOW_CODE;
+		uint64_t offset = regs->rip - SPACE_CODE;
 
 		if (offset >= code_bytes)
 			fail_msg("RIP 0x%llx is outside the kernels", (unsigned long long)regs->rip);
@@ -229,7 +229,7 @@ static void run_interpreted(const struct kernel *k, uint64_t iterations, struct 
 	s->instructions = s->loads = s->stores = s->bytes = 0;
 	kernel_start_fill(s->memory);
 	gprs_of(k, start_of(k), iterations, regs->gpr);
-	regs->rip = WINDOW_CODE + k->offset;
+	regs->rip = SPACE_CODE + k->offset;
 	regs->rflags = 2;
 	regs->mxcsr = 0x1F80;
 	regs->x87.control = 0x37F; /* as FNINIT leaves it */
@@ -302,7 +302,7 @@ static void test_kernels_native_and_interpreted_end_equal(void **state)
 	if (native_open(&native, problem, sizeof(problem)) != ST_OK)
 		fail_msg("%s", problem);
 	const struct access *a = native_access(native);
-	struct mapping m = { .va = WINDOW_DATA, .bytes = START_BYTES, .page_bytes = PAGE_4K };
+	struct mapping m = { .va = SPACE_DATA, .bytes = START_BYTES, .page_bytes = PAGE_4K };
 	unsigned compared = 0;
 	assert_int_equal(cpu_identify(a, &cpu), ST_OK);
 	assert_int_equal(a->ops->map(a->self, &m), ST_OK);
@@ -320,7 +320,7 @@ static void test_kernels_native_and_interpreted_end_equal(void **state)
 			kernel_start_fill(m.host);
 			gprs_of(k, start_of(k), counts[i], gpr);
 			__builtin_ia32_ldmxcsr(0x1F80); /* without the sticky flags of what ran before */
-			call_native(WINDOW_CODE + k->offset, gpr, vec, avx);
+			call_native(SPACE_CODE + k->offset, gpr, vec, avx);
 			for (unsigned r = 0; r < GPRS; r++)
 				if (r != RN_RSP && gpr[r] != regs.gpr[r])
 					fail_msg("%s: register %u: native 0x%llx, interpreted 0x%llx", k->name, r,

@@ -55,7 +55,7 @@ static void test_layout_every_chase_is_one_cycle(void **state)
 			continue;
 		assert_int_equal(shape_of_test(&rows[i], &cpu, &s, why, sizeof(why)), ST_OK);
 		for (uint64_t seed = 1; seed <= (s.nodes < 10000 ? 20 : 1); seed++) {
-			struct mapping m = { .va = WINDOW_DATA, .bytes = s.span_bytes, .host = calloc(1, s.span_bytes) };
+			struct mapping m = { .va = SPACE_DATA, .bytes = s.span_bytes, .host = calloc(1, s.span_bytes) };
 			uint32_t *work = malloc(2 * sizeof(uint32_t) * s.nodes);
 			uint64_t first = 0;
 			random_init(&random, seed);
@@ -94,7 +94,7 @@ static void test_layout_page_groups_return_after_all_others(void **state)
 	char why[128];
 	struct random random;
 	assert_int_equal(shape_of_test(row("tlb.stlb_walk_4k.penalty"), &cpu, &s, why, sizeof(why)), ST_OK);
-	struct mapping m = { .va = WINDOW_DATA, .bytes = s.span_bytes, .host = calloc(1, s.span_bytes) };
+	struct mapping m = { .va = SPACE_DATA, .bytes = s.span_bytes, .host = calloc(1, s.span_bytes) };
 	uint32_t *work = malloc(2 * sizeof(uint32_t) * s.nodes), last[4096] = { 0 };
 	random_init(&random, 3);
 	shape_link(&s, &m, &random, work);
@@ -125,7 +125,7 @@ static void test_layout_large_pages_exceed_both_levels(void **state)
 	assert_int_equal(shape_of_test(row("tlb.walk_2m.penalty"), &cpu, &s, why, sizeof(why)), ST_OK);
 	assert_int_equal(s.nodes, 2 * 1024);
 	assert_int_equal(s.span_bytes, s.nodes * PAGE_2M);
-	struct mapping m = { .va = WINDOW_DATA, .bytes = s.span_bytes,
+	struct mapping m = { .va = SPACE_DATA, .bytes = s.span_bytes,
 	                     .host = mmap(NULL, s.span_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) };
 	assert_ptr_not_equal(m.host, MAP_FAILED);
 	assert_int_equal(madvise(m.host, m.bytes, MADV_NOHUGEPAGE), 0);
@@ -239,7 +239,7 @@ static void test_layout_windows_of_a_pair_touch_the_same_pages(void **state)
 	struct random random;
 	const struct row *r = row("core_to_core.clean_same_l2.latency");
 	assert_int_equal(shape_of_test(r, &cpu, &s, why, sizeof(why)), ST_OK);
-	struct mapping m = { .va = WINDOW_DATA, .bytes = s.span_bytes, .host = calloc(1, s.span_bytes) };
+	struct mapping m = { .va = SPACE_DATA, .bytes = s.span_bytes, .host = calloc(1, s.span_bytes) };
 	uint32_t *work = malloc(2 * sizeof(uint32_t) * s.nodes);
 	random_init(&random, 5);
 	shape_link(&s, &m, &random, work);

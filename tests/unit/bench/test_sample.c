@@ -138,7 +138,7 @@ static enum status run_then_forge(void *self, struct job *jobs, unsigned n, uint
 	memcpy(&base, ds + 0x20, 8);
 	memcpy(&index, ds + 0x28, 8);
 	for (uint64_t at = base; base && at < index; at += 0xB0)
-		ds[at - (WINDOW_DS) + 0x98] ^= 0x40; /* the line beside */
+		ds[at - (SPACE_DS) + 0x98] ^= 0x40; /* the line beside */
 	return s;
 }
 

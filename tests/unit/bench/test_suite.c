@@ -213,7 +213,7 @@ static enum status run_ends_so(void *self, struct job *jobs, unsigned n, uint64_
 	for (unsigned i = 0; i < n; i++) {
 		jobs[i].status = run_ends;
 		jobs[i].vector = 14;
-		jobs[i].ip = WINDOW_CODE + 0x40;
+		jobs[i].ip = SPACE_CODE + 0x40;
 	}
 	return run_ends;
 }

@@ -203,11 +203,11 @@ static void test_core2_samples_on_counter_0_alone_and_into_one_page(void **state
 	assert_int_equal(work_prepare(&work, turns, &job), ST_OK);
 	struct measure_block *block = rig.run.guard.access.ops->control(rig.run.guard.access.self, 0);
 	memset(block, 0, sizeof(*block));
-	block->kernel = WINDOW_CODE + work.kernel->offset;
+	block->kernel = SPACE_CODE + work.kernel->offset;
 	block->serialise = 1;
 	work_arguments(&work, turns, block->argument);
-	run.entry = WINDOW_CODE + kernel_find("k_measure_sampled")->offset;
-	run.argument = WINDOW_CONTROL;
+	run.entry = SPACE_CODE + kernel_find("k_measure_sampled")->offset;
+	run.argument = SPACE_CONTROL;
 	assert_int_equal(pebs_start(&pebs, &q, 1, &why), ST_OK);
 	sampling_gate_load(&pebs.gate, block);
 	assert_int_equal(q.counter, 0);
@@ -218,7 +218,7 @@ static void test_core2_samples_on_counter_0_alone_and_into_one_page(void **state
 	for (unsigned i = 0; i < pebs.records; i++) {
 		struct pebs_record record;
 		assert_int_equal(pebs_read(&pebs, i, &record), ST_OK);
-		assert_in_range(record.ip, WINDOW_CODE + work.kernel->offset, WINDOW_CODE + work.kernel->offset + 4096);
+		assert_in_range(record.ip, SPACE_CODE + work.kernel->offset, SPACE_CODE + work.kernel->offset + 4096);
 		assert_int_equal(record.address, 0); /* the format has no such field */
 	}
 	assert_int_equal(work_close(&work), ST_OK);
@@ -249,20 +249,20 @@ static void test_core2_buffer_beyond_a_page_hangs(void **state)
 	const struct sim_finding *last;
 	assert_non_null(ds);
 	for (unsigned over = 0; over < 2; over++) {
-		ds[4] = ds[5] = WINDOW_DS + PAGE_4K; /* base, index; maximum, threshold */
+		ds[4] = ds[5] = SPACE_DS + PAGE_4K; /* base, index; maximum, threshold */
 		ds[6] = ds[7] = ds[4] + PAGE_4K + 0x90 * over;
-		assert_int_equal(a->ops->wrmsr(a->self, 0, 0x600, WINDOW_DS), ST_OK);
+		assert_int_equal(a->ops->wrmsr(a->self, 0, 0x600, SPACE_DS), ST_OK);
 		assert_int_equal(a->ops->wrmsr(a->self, 0, 0x186, 0x4208CB), ST_OK);
 		assert_int_equal(a->ops->wrmsr(a->self, 0, 0x38F, 0), ST_OK);
 		/* in a job: its page tables alone have the area that the processor looks at */
 		struct sampling_gate gate = { .count = 0 };
 		struct measure_block *block = a->ops->control(a->self, 0);
-		struct job job = { .entry = WINDOW_CODE + kernel_find("k_measure_sampled")->offset, .undo = WINDOW_CODE + kernel_find("k_measure_off")->offset,
-		                   .argument = WINDOW_CONTROL };
+		struct job job = { .entry = SPACE_CODE + kernel_find("k_measure_sampled")->offset, .undo = SPACE_CODE + kernel_find("k_measure_off")->offset,
+		                   .argument = SPACE_CONTROL };
 		sampling_gate_add(&gate, 0x3F1, 1, 0);
 		sampling_gate_add(&gate, 0x38F, 1, 0);
 		memset(block, 0, sizeof(*block));
-		block->kernel = WINDOW_CODE + kernel_find("k_nop")->offset;
+		block->kernel = SPACE_CODE + kernel_find("k_nop")->offset;
 		block->argument[kernel_find("k_nop")->count_argument] = 1;
 		block->serialise = 1;
 		sampling_gate_load(&gate, block);

@@ -35,11 +35,11 @@ static void study(uint32_t filter, unsigned turns)
 	uint64_t sum = 0;
 	for (unsigned i = 0; i < turns; i++)
 		sum += choices[i] + (choices[i] & 1 ? 3 : 1);
-	assert_int_equal(sampling_run(&rig, "k_known_program", WINDOW_DATA, turns, lbr_frozen(&lbr) | 1ull << 63, 0), sum);
+	assert_int_equal(sampling_run(&rig, "k_known_program", SPACE_DATA, turns, lbr_frozen(&lbr) | 1ull << 63, 0), sum);
 	assert_int_equal(lbr_stop(&lbr, pairs, &count), ST_OK);
 }
 
-static uint8_t opcode(uint64_t ip) { return kernel_code[ip - WINDOW_CODE]; }
+static uint8_t opcode(uint64_t ip) { return kernel_code[ip - SPACE_CODE]; }
 
 /* The newest records, one by one, as the choices of the last turns make them. */
 static void test_lbr_trajectory_is_the_kernels(void **state)
@@ -49,7 +49,7 @@ static void test_lbr_trajectory_is_the_kernels(void **state)
 	study(0, TURNS);
 	assert_int_equal(count, 16);
 	const struct kernel *k = kernel_named("k_known_program");
-	uint64_t base = WINDOW_CODE + k->offset;
+	uint64_t base = SPACE_CODE + k->offset;
 	/* 0xEB jmp, 0xE8 call, 0xC3 ret, 0x72 jb, 0x74 jz, 0x75 jnz; newest first. At the end the jns over the write
 	 * is not taken. */
 	uint8_t expected[64];

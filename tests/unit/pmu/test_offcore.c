@@ -24,14 +24,14 @@ static uint64_t count(const struct event *e)
 	struct plan plan;
 	const char *problem;
 	uint64_t before, after;
-	sampling_run(&rig, "k_flush", WINDOW_DATA, 4 * ARRAY / 64, 64, 0);
+	sampling_run(&rig, "k_flush", SPACE_DATA, 4 * ARRAY / 64, 64, 0);
 	assert_int_equal(plan_events(&rig.cpu, &e, 1, &plan, &problem), ST_OK);
 	assert_int_equal(counters_start(rig.a, &rig.cpu, &plan, 0, 0), ST_OK);
 	assert_int_equal(rig.a->ops->rdmsr(rig.a->self, 0, 0xC1u + plan.slots[0].counter, &before), ST_OK);
-	sampling_run(&rig, "k_touch", WINDOW_DATA, LINES, 64, 0);
+	sampling_run(&rig, "k_touch", SPACE_DATA, LINES, 64, 0);
 	for (unsigned line = 0; line < LINES; line += 16)
-		sampling_run(&rig, "k_warm_write", WINDOW_DATA + ARRAY + 64 * line, 0, 0, 1);
-	sampling_run(&rig, "k_triad_nt_sse2", WINDOW_DATA + ARRAY, WINDOW_DATA + 2 * ARRAY, WINDOW_DATA + 3 * ARRAY, 16);
+		sampling_run(&rig, "k_warm_write", SPACE_DATA + ARRAY + 64 * line, 0, 0, 1);
+	sampling_run(&rig, "k_triad_nt_sse2", SPACE_DATA + ARRAY, SPACE_DATA + 2 * ARRAY, SPACE_DATA + 3 * ARRAY, 16);
 	assert_int_equal(rig.a->ops->rdmsr(rig.a->self, 0, 0xC1u + plan.slots[0].counter, &after), ST_OK);
 	assert_int_equal(counters_stop(rig.a, &rig.cpu, &plan, 0, 0), ST_OK);
 	return after - before;

@@ -61,11 +61,11 @@ static void test_pebs_latency_records_agree_with_the_machine_in_all_cases(void *
 	for (unsigned i = 0; i < pebs.records; i++) {
 		struct pebs_record r;
 		assert_int_equal(pebs_read(&pebs, i, &r), ST_OK);
-		if (r.address - WINDOW_DATA >= NODES * 64)
+		if (r.address - SPACE_DATA >= NODES * 64)
 			continue; /* a load of the wrapper */
 		inside++;
 		assert_int_equal(r.address % 64, 0);
-		assert_int_equal(*(uint64_t *)((uint8_t *)rig.map.host + (r.address - WINDOW_DATA)), r.gpr[0]);
+		assert_int_equal(*(uint64_t *)((uint8_t *)rig.map.host + (r.address - SPACE_DATA)), r.gpr[0]);
 		assert_int_equal(r.source, 3);
 		assert_int_equal(r.latency, rig.machine.l2_cycles);
 	}
@@ -87,7 +87,7 @@ static void test_pebs_every_latency_threshold(void **state)
 			continue;
 		uint64_t value;
 		struct pebs_request q = { .event = &p->events[i], .period = 3, .companion = true };
-		sampling_run(&rig, "k_flush", WINDOW_DATA, 512, 64, 0); /* a quarter of the nodes come from memory */
+		sampling_run(&rig, "k_flush", SPACE_DATA, 512, 64, 0); /* a quarter of the nodes come from memory */
 		burst(&q, 1, NODES);
 		assert_int_equal(rig.a->ops->rdmsr(rig.a->self, 0, 0x3F6, &value), ST_OK);
 		assert_int_equal(value, p->events[i].extra_value);
@@ -221,7 +221,7 @@ static void test_pebs_fault_in_a_burst_leaves_nothing_on(void **state)
 		struct measure_block *b = rig.a->ops->control(rig.a->self, 0);
 		b->argument[0] = 0x1000; /* no page: b still names k_chase */
 		sampling_gate_load(&pebs.gate, b);
-		struct job job = { .entry = kernel_at("k_measure_sampled"), .argument = WINDOW_CONTROL };
+		struct job job = { .entry = kernel_at("k_measure_sampled"), .argument = SPACE_CONTROL };
 		job.undo = stopped & 2 ? kernel_at("k_measure_off") : 0;
 		assert_int_equal(rig.a->ops->run(rig.a->self, &job, 1, 0), ST_FAULT);
 		assert_int_equal(job.vector, 14);

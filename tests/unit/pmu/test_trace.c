@@ -21,7 +21,7 @@ static void test_trace_records_every_access_as_a_line(void **state)
 	struct trace t;
 	struct trace_entry entries[COUNT_OF(want)];
 	struct cpuid_regs r;
-	struct job job = { .core = 1, .entry = WINDOW_CODE, .argument = WINDOW_CONTROL + CONTROL_BYTES };
+	struct job job = { .core = 1, .entry = SPACE_CODE, .argument = SPACE_CONTROL + CONTROL_BYTES };
 	struct pci_address pci = { 0, 0xFF, 0x1F, 3, 0x9C };
 	uint64_t v;
 	uint32_t d;

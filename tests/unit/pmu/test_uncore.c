@@ -15,12 +15,12 @@
 #include "tests/unit/support/table_find.h"
 #include "tests/unit/support/kernel_run.h"
 
-#define LOCK_VA (WINDOW_DATA + 2 * PAGE_1G)
+#define LOCK_VA (SPACE_DATA + 2 * PAGE_1G)
 
 static void rig_open(struct uncore_rig *r, const struct machine *m)
 {
 	uncore_rig_open_bare(r, m);
-	r->array[0] = (struct mapping){ .va = WINDOW_DATA, .bytes = 32 * PAGE_2M, .page_bytes = PAGE_2M };
+	r->array[0] = (struct mapping){ .va = SPACE_DATA, .bytes = 32 * PAGE_2M, .page_bytes = PAGE_2M };
 	r->lock = (struct mapping){ .va = LOCK_VA, .bytes = PAGE_4K, .page_bytes = PAGE_4K };
 	assert_int_equal(r->a->ops->map(r->a->self, &r->array[0]), ST_OK);
 	assert_int_equal(r->a->ops->map(r->a->self, &r->lock), ST_OK);
@@ -115,10 +115,10 @@ static void test_uncore_programs_the_golden_sequence_and_all_is_restored(void **
 	m.fault_firmware_counting = 1; /* a counter is on already, and has overflowed */
 	rig_open(&r, &m);
 	assert_int_equal(sim_access(r.sim)->ops->wrmsr(sim_access(r.sim)->self, 4, 0x3B0, 0xFFFFFFFFFFFFull), ST_OK);
-	struct job j = { .core = 4, .entry = kernel_at("k_measure"), .argument = WINDOW_CONTROL + 4 * CONTROL_BYTES };
+	struct job j = { .core = 4, .entry = kernel_at("k_measure"), .argument = SPACE_CONTROL + 4 * CONTROL_BYTES };
 	struct measure_block *b = r.a->ops->control(r.a->self, 4);
 	memset(b, 0, sizeof(*b));
-	b->kernel = WINDOW_CODE + kernel_table->offset; /* anything: its own code comes from memory */
+	b->kernel = SPACE_CODE + kernel_table->offset; /* anything: its own code comes from memory */
 	(void)!r.a->ops->run(r.a->self, &j, 1, 1000000);
 	assert_int_equal(msr(&r, 4, 0x392) & 1, 1);
 	for (unsigned i = 0; i < COUNT_OF(saved); i++)
@@ -235,8 +235,8 @@ static void test_uncore_counts_the_lines_that_a_kernel_reads_and_writes(void **s
 	assert_int_equal(uncore_plan(&r.u, names, 8, &plan, &problem), ST_OK);
 	assert_int_equal(uncore_start(r.a, &r.u, &plan, 0, 0, LOCK_VA), ST_OK);
 	for (unsigned line = 0; line < LINES; line += 16)
-		run4(&r, "k_warm_write", WINDOW_DATA + 64 * line, 0, 0, 1);
-	run(&r, "k_flush", WINDOW_DATA, LINES, 64);
+		run4(&r, "k_warm_write", SPACE_DATA + 64 * line, 0, 0, 1);
+	run(&r, "k_flush", SPACE_DATA, LINES, 64);
 	assert_int_equal(uncore_values(r.a, &r.u, &plan, 0, 0, v), ST_OK);
 	assert_int_equal(uncore_stop(r.a, &r.u, &plan, 0, 0), ST_OK);
 	for (unsigned c = 0; c < 3; c++) {
@@ -264,7 +264,7 @@ static void test_uncore_uncached_writes_are_the_difference(void **state)
 	assert_int_equal(r.a->ops->wrmsr(r.a->self, 0, 0x1A4, 0xF), ST_OK);
 	assert_int_equal(uncore_plan(&r.u, names, 6, &plan, &problem), ST_OK);
 	assert_int_equal(uncore_start(r.a, &r.u, &plan, 0, 0, LOCK_VA), ST_OK);
-	(void)kernel_run(r.a, 0, "k_triad_nt_sse2", (const uint64_t[]){ WINDOW_DATA, WINDOW_DATA + 8 * PAGE_2M, WINDOW_DATA + 16 * PAGE_2M, ITERATIONS,
+	(void)kernel_run(r.a, 0, "k_triad_nt_sse2", (const uint64_t[]){ SPACE_DATA, SPACE_DATA + 8 * PAGE_2M, SPACE_DATA + 16 * PAGE_2M, ITERATIONS,
 		PAGE_2M - 1, 0 }, 6);
 	assert_int_equal(uncore_values(r.a, &r.u, &plan, 0, 0, v), ST_OK);
 	assert_int_equal(uncore_stop(r.a, &r.u, &plan, 0, 0), ST_OK);

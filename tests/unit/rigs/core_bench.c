@@ -41,12 +41,12 @@ static void *bench_memory(void *self, uint64_t va, unsigned bytes, bool write)
 {
 	struct core_bench *b = self;
 	(void)write;
-	if (va - WINDOW_DATA < BENCH_DATA_BYTES - bytes)
-		return b->data + (va - WINDOW_DATA);
-	if (va - WINDOW_CONTROL < CONTROL_BYTES)
-		return b->stack + (va - WINDOW_CONTROL);
-	if (va - WINDOW_SCRATCH < CODE_BYTES)
-		return b->code + (va - WINDOW_SCRATCH);
+	if (va - SPACE_DATA < BENCH_DATA_BYTES - bytes)
+		return b->data + (va - SPACE_DATA);
+	if (va - SPACE_CONTROL < CONTROL_BYTES)
+		return b->stack + (va - SPACE_CONTROL);
+	if (va - SPACE_SCRATCH < CODE_BYTES)
+		return b->code + (va - SPACE_SCRATCH);
 	return NULL;
 }
 
@@ -54,11 +54,11 @@ static bool bench_pages(void *self, uint64_t va, struct page_info *out)
 {
 	(void)self;
 	*out = (struct page_info){ .page_bytes = PAGE_2M, .executable = true };
-	if (va - WINDOW_DATA < BENCH_DATA_BYTES)
-		out->pa = 0x10000000 + ((va - WINDOW_DATA) & ~(PAGE_2M - 1));
-	else if (va - WINDOW_CONTROL < CONTROL_BYTES)
+	if (va - SPACE_DATA < BENCH_DATA_BYTES)
+		out->pa = 0x10000000 + ((va - SPACE_DATA) & ~(PAGE_2M - 1));
+	else if (va - SPACE_CONTROL < CONTROL_BYTES)
 		out->pa = 0x200000;
-	else if (va - WINDOW_SCRATCH < CODE_BYTES)
+	else if (va - SPACE_SCRATCH < CODE_BYTES)
 		out->pa = 0x400000;
 	else
 		return false;
@@ -68,7 +68,7 @@ static bool bench_pages(void *self, uint64_t va, struct page_info *out)
 static bool bench_code(void *self, uint64_t ip, const struct insn **in, const struct core_plan **plan)
 {
 	struct core_bench *b = self;
-	uint64_t at = ip - WINDOW_SCRATCH;
+	uint64_t at = ip - SPACE_SCRATCH;
 	unsigned bad;
 	if (at >= b->code_bytes)
 		return false;
@@ -146,13 +146,13 @@ void core_bench_loop(struct core_bench *b, unsigned to)
 
 uint64_t core_bench_run(struct core_bench *b, uint64_t count)
 {
-	uint64_t rsp = WINDOW_CONTROL + CONTROL_BYTES - 8, start = b->now + 10;
+	uint64_t rsp = SPACE_CONTROL + CONTROL_BYTES - 8, start = b->now + 10;
 	*(uint64_t *)(b->stack + CONTROL_BYTES - 8) = END_IP;
 	exec_reset(&b->regs);
 	b->regs.gpr[RN_RDI] = count;
-	b->regs.gpr[RN_RSI] = WINDOW_DATA;
+	b->regs.gpr[RN_RSI] = SPACE_DATA;
 	b->regs.gpr[RN_RSP] = rsp;
-	b->regs.rip = WINDOW_SCRATCH;
+	b->regs.rip = SPACE_SCRATCH;
 	core_resume(b->core, start, true);
 	while (b->regs.rip != END_IP) {
 		const struct insn *in;
@@ -161,7 +161,7 @@ uint64_t core_bench_run(struct core_bench *b, uint64_t count)
 		uint8_t vector = 0;
 		uint64_t ip = b->regs.rip;
 		if (!bench_code(b, ip, &in, &p))
-			fail_msg("no instruction at offset %u", (unsigned)(ip - WINDOW_SCRATCH));
+			fail_msg("no instruction at offset %u", (unsigned)(ip - SPACE_SCRATCH));
 		assert_int_equal(exec(&b->regs, in, &b->env, &e, &vector), ST_OK);
 		assert_int_equal(core_account(b->core, in, p, &e, ip), ST_OK);
 		b->instructions++;

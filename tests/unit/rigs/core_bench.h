@@ -13,10 +13,10 @@ struct core_bench;
 struct core_bench *core_bench_open(const struct machine *m);
 void core_bench_close(struct core_bench *b);
 struct signals *core_bench_signals(struct core_bench *b);
-/* Bytes of WINDOW_DATA. */
+/* Bytes of SPACE_DATA. */
 uint8_t *core_bench_data(struct core_bench *b);
 
-/* Code is put together here and then run from WINDOW_SCRATCH to its `ret`. */
+/* Code is put together here and then run from SPACE_SCRATCH to its `ret`. */
 void core_bench_clear(struct core_bench *b);
 void core_bench_emit(struct core_bench *b, unsigned times, const char *hex);
 /* Where the next instruction goes, as an offset. */
@@ -24,7 +24,7 @@ unsigned core_bench_here(const struct core_bench *b);
 /* `dec rdi; jnz` back to an offset. */
 void core_bench_loop(struct core_bench *b, unsigned to);
 
-/* Runs with RDI = count, RSI = WINDOW_DATA; the cycles from start to the last commit. */
+/* Runs with RDI = count, RSI = SPACE_DATA; the cycles from start to the last commit. */
 uint64_t core_bench_run(struct core_bench *b, uint64_t count);
 /* Cycles an iteration, in thousandths: the slope between n and 2n, warmed up. */
 uint64_t core_bench_slope(struct core_bench *b, uint64_t n);

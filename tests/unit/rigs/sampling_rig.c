@@ -44,10 +44,10 @@ void sampling_open_machine(struct sampling_rig *r, const char *machine, void (*c
 			(void)!r->a->ops->rdmsr(r->a->self, core, watched[i], &value); /* some machines lack some */
 			before[core][i] = value;
 		}
-	r->map = (struct mapping){ .va = WINDOW_DATA, .bytes = bytes, .page_bytes = PAGE_2M };
+	r->map = (struct mapping){ .va = SPACE_DATA, .bytes = bytes, .page_bytes = PAGE_2M };
 	if (bytes)
 		assert_int_equal(r->a->ops->map(r->a->self, &r->map), ST_OK);
-	r->at = WINDOW_DATA;
+	r->at = SPACE_DATA;
 }
 
 void sampling_ring(struct sampling_rig *r, unsigned nodes)
@@ -57,7 +57,7 @@ void sampling_ring(struct sampling_rig *r, unsigned nodes)
 	random_init(&random, 7);
 	random_cycle(&random, next, nodes);
 	for (unsigned i = 0; i < nodes; i++)
-		*(uint64_t *)((uint8_t *)r->map.host + 64ull * i) = WINDOW_DATA + 64ull * next[i];
+		*(uint64_t *)((uint8_t *)r->map.host + 64ull * i) = SPACE_DATA + 64ull * next[i];
 	free(next);
 }
 
@@ -73,14 +73,14 @@ uint64_t sampling_run(struct sampling_rig *r, const char *kernel, uint64_t a0, u
 	}
 	assert_non_null(k);
 	memset(b, 0, sizeof(*b));
-	b->kernel = WINDOW_CODE + k->offset;
+	b->kernel = SPACE_CODE + k->offset;
 	b->argument[0] = a0;
 	b->argument[1] = a1;
 	b->argument[2] = a2;
 	b->argument[3] = a3;
 	if (r->gate)
 		sampling_gate_load(r->gate, b);
-	struct job job = { .core = 0, .entry = WINDOW_CODE + wrapper->offset, .argument = WINDOW_CONTROL };
+	struct job job = { .core = 0, .entry = SPACE_CODE + wrapper->offset, .argument = SPACE_CONTROL };
 	enum status s = r->a->ops->run(r->a->self, &job, 1, 0);
 	if (s != ST_OK)
 		fail_msg("%s: %s: %s", kernel, status_name(s), sim_problem(r->sim));

@@ -14,7 +14,7 @@ struct sampling_rig {
 	struct msr_guard_saved *saved;
 	struct cpu cpu;
 	const struct access *a;  /* the guarded backend */
-	struct mapping map;      /* of the ring, at WINDOW_DATA */
+	struct mapping map;      /* of the ring, at SPACE_DATA */
 	const struct sampling_gate *gate; /* what runs begin and end; NULL nothing */
 	uint64_t at;             /* node where the next run goes on */
 };

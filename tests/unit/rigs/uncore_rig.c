@@ -33,7 +33,7 @@ void uncore_rig_open(struct uncore_rig *r, const struct machine *m)
 		r->array[node] = (struct mapping){ .va = RIG_ARRAY(node), .bytes = RIG_BYTES, .page_bytes = PAGE_2M, .node = node };
 		assert_int_equal(r->a->ops->map(r->a->self, &r->array[node]), ST_OK);
 	}
-	r->lock = (struct mapping){ .va = WINDOW_DATA + 4 * PAGE_1G, .bytes = PAGE_4K, .page_bytes = PAGE_4K };
+	r->lock = (struct mapping){ .va = SPACE_DATA + 4 * PAGE_1G, .bytes = PAGE_4K, .page_bytes = PAGE_4K };
 	assert_int_equal(r->a->ops->map(r->a->self, &r->lock), ST_OK);
 	assert_int_equal(r->a->ops->wrmsr(r->a->self, 0, 0x1A4, 0xF), ST_OK);
 	assert_int_equal(uncore_find(r->a, &r->cpu, &r->u), ST_OK);

@@ -63,12 +63,12 @@ void work_rig_count(struct work_rig *g, enum work_kind kind, unsigned cores, con
 	for (unsigned i = 0; i < cores; i++) {
 		struct measure_block *block = a->ops->control(a->self, i);
 		memset(block, 0, sizeof(*block));
-		block->kernel = WINDOW_CODE + work[i].kernel->offset;
+		block->kernel = SPACE_CODE + work[i].kernel->offset;
 		block->serialise = g->run.cpu.processor->serialise_cpuid;
 		work_arguments(&work[i], work_iterations(kind), block->argument);
 		jobs[i].core = i;
-		jobs[i].entry = WINDOW_CODE + kernel_find("k_measure")->offset;
-		jobs[i].argument = WINDOW_CONTROL + i * CONTROL_BYTES;
+		jobs[i].entry = SPACE_CODE + kernel_find("k_measure")->offset;
+		jobs[i].argument = SPACE_CONTROL + i * CONTROL_BYTES;
 	}
 	assert_int_equal(counters_start(a, &g->run.cpu, &plan, 0, 0), ST_OK);
 	for (unsigned i = 0; i < n; i++)

@@ -48,7 +48,7 @@ static struct measure_block *add_chain(unsigned core, uint64_t iterations, struc
 	b->kernel = kernel_at("k_add_chain");
 	b->argument[0] = iterations;
 	*job = (struct job){.core = core, .entry = kernel_at("k_measure"),
-	                    .argument = WINDOW_CONTROL + core * CONTROL_BYTES};
+	                    .argument = SPACE_CONTROL + core * CONTROL_BYTES};
 	return b;
 }
 
@@ -128,7 +128,7 @@ static void test_native_answers_cpuid(void **state)
 /* Code of our own in the scratch area. */
 static struct mapping scratch(const uint8_t *code, size_t bytes)
 {
-	struct mapping m = {.va = WINDOW_SCRATCH, .bytes = PAGE_4K, .page_bytes = PAGE_4K, .executable = true};
+	struct mapping m = {.va = SPACE_SCRATCH, .bytes = PAGE_4K, .page_bytes = PAGE_4K, .executable = true};
 	assert_int_equal(a->ops->map(a->self, &m), ST_OK);
 	memcpy(m.host, code, bytes);
 	return m;
@@ -149,11 +149,11 @@ static void test_native_fault_is_a_status(void **state)
 	for (unsigned core = 0; core < a->cores && core < 2; core++) {
 		for (unsigned i = 0; i < COUNT_OF(cases); i++) {
 			struct mapping m = scratch(cases[i].code, cases[i].bytes);
-			struct job job = {.core = core, .entry = WINDOW_SCRATCH, .argument = WINDOW_DATA};
+			struct job job = {.core = core, .entry = SPACE_SCRATCH, .argument = SPACE_DATA};
 			assert_int_equal(a->ops->run(a->self, &job, 1, 0), ST_FAULT);
 			assert_int_equal(job.status, ST_FAULT);
 			assert_int_equal(job.vector, cases[i].vector);
-			assert_int_equal(job.ip, WINDOW_SCRATCH + cases[i].at);
+			assert_int_equal(job.ip, SPACE_SCRATCH + cases[i].at);
 			assert_int_equal(a->ops->unmap(a->self, &m), ST_OK);
 			/* and the core goes on */
 			struct measure_block *b = add_chain(core, 10, &job);
@@ -169,9 +169,9 @@ static void test_native_endless_kernel_is_a_timeout(void **state)
 	open_native();
 	static const uint8_t forever[] = {0xEB, 0xFE}; /* jmp $ */
 	struct mapping m = scratch(forever, sizeof(forever));
-	struct job job = {.core = 0, .entry = WINDOW_SCRATCH};
+	struct job job = {.core = 0, .entry = SPACE_SCRATCH};
 	assert_int_equal(a->ops->run(a->self, &job, 1, a->tsc_hz / 100), ST_TIMEOUT);
-	assert_int_equal(job.ip, WINDOW_SCRATCH);
+	assert_int_equal(job.ip, SPACE_SCRATCH);
 	assert_int_equal(a->ops->unmap(a->self, &m), ST_OK);
 	struct measure_block *b = add_chain(0, 10, &job);
 	assert_int_equal(a->ops->run(a->self, &job, 1, 0), ST_OK);
@@ -182,9 +182,9 @@ static void test_native_maps_at_the_window_zeroed(void **state)
 {
 	(void)state;
 	open_native();
-	struct mapping m = {.va = WINDOW_DATA + PAGE_1G, .bytes = 16 * PAGE_4K, .page_bytes = PAGE_4K};
+	struct mapping m = {.va = SPACE_DATA + PAGE_1G, .bytes = 16 * PAGE_4K, .page_bytes = PAGE_4K};
 	assert_int_equal(a->ops->map(a->self, &m), ST_OK);
-	assert_int_equal((uintptr_t)m.host, WINDOW_DATA + PAGE_1G);
+	assert_int_equal((uintptr_t)m.host, SPACE_DATA + PAGE_1G);
 	for (size_t i = 0; i < m.bytes; i++)
 		assert_int_equal(((uint8_t *)m.host)[i], 0);
 	struct mapping again = m;
@@ -218,7 +218,7 @@ static void test_native_large_pages_are_large_or_refused(void **state)
 {
 	(void)state;
 	open_native();
-	struct mapping m = {.va = WINDOW_DATA, .bytes = 4 * PAGE_2M, .page_bytes = PAGE_2M};
+	struct mapping m = {.va = SPACE_DATA, .bytes = 4 * PAGE_2M, .page_bytes = PAGE_2M};
 	enum status s = a->ops->map(a->self, &m);
 	if (s == ST_OK) {
 		assert_int_equal(huge_kib(m.va), 4 * PAGE_2M / 1024);
@@ -243,7 +243,7 @@ static void test_native_large_pages_are_large_or_refused(void **state)
 static bool file_pages_can_be_large(void)
 {
 	int fd = memfd_create("probe", MFD_CLOEXEC);
-	uint8_t *at = (uint8_t *)(uintptr_t)(WINDOW_DATA + PAGE_1G);
+	uint8_t *at = (uint8_t *)(uintptr_t)(SPACE_DATA + PAGE_1G);
 	bool large = fd >= 0 && !ftruncate(fd, PAGE_2M) &&
 	             mmap(at, PAGE_2M, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, fd, 0) == at;
 	if (large) {
@@ -261,7 +261,7 @@ static void test_native_repeated_pages_are_large_and_the_same(void **state)
 {
 	(void)state;
 	open_native();
-	struct mapping m = {.va = WINDOW_DATA, .bytes = 300 * PAGE_2M, .page_bytes = PAGE_2M, .repeats = true};
+	struct mapping m = {.va = SPACE_DATA, .bytes = 300 * PAGE_2M, .page_bytes = PAGE_2M, .repeats = true};
 	assert_int_equal(a->ops->map(a->self, &m), ST_OK);
 	if (!m.repeats) {
 		assert_false(file_pages_can_be_large());
@@ -280,9 +280,9 @@ static void test_native_repeated_pages_are_large_and_the_same(void **state)
 	assert_int_equal(a->ops->map(a->self, &again), ST_REFUSED);
 	assert_int_equal(a->ops->unmap(a->self, &m), ST_OK);
 	/* nothing is left, also where a part of the range was taken */
-	m = (struct mapping){.va = WINDOW_DATA + 3 * PAGE_2M, .bytes = PAGE_4K, .page_bytes = PAGE_4K};
+	m = (struct mapping){.va = SPACE_DATA + 3 * PAGE_2M, .bytes = PAGE_4K, .page_bytes = PAGE_4K};
 	assert_int_equal(a->ops->map(a->self, &m), ST_OK);
-	again = (struct mapping){.va = WINDOW_DATA, .bytes = 4 * PAGE_2M, .page_bytes = PAGE_2M, .repeats = true};
+	again = (struct mapping){.va = SPACE_DATA, .bytes = 4 * PAGE_2M, .page_bytes = PAGE_2M, .repeats = true};
 	assert_int_equal(a->ops->map(a->self, &again), ST_REFUSED);
 	assert_int_equal(a->ops->unmap(a->self, &m), ST_OK);
 	assert_int_equal(a->ops->map(a->self, &again), ST_OK);
@@ -293,17 +293,17 @@ static void test_native_refuses_wrong_mappings(void **state)
 {
 	(void)state;
 	open_native();
-	struct mapping m = {.va = WINDOW_DATA + 1, .bytes = PAGE_4K, .page_bytes = PAGE_4K};
+	struct mapping m = {.va = SPACE_DATA + 1, .bytes = PAGE_4K, .page_bytes = PAGE_4K};
 	assert_int_equal(a->ops->map(a->self, &m), ST_RANGE);
-	m = (struct mapping){.va = WINDOW_DATA, .bytes = PAGE_4K, .page_bytes = PAGE_2M};
+	m = (struct mapping){.va = SPACE_DATA, .bytes = PAGE_4K, .page_bytes = PAGE_2M};
 	assert_int_equal(a->ops->map(a->self, &m), ST_RANGE);
-	m = (struct mapping){.va = WINDOW_CODE, .bytes = PAGE_4K, .page_bytes = PAGE_4K};
+	m = (struct mapping){.va = SPACE_CODE, .bytes = PAGE_4K, .page_bytes = PAGE_4K};
 	assert_int_equal(a->ops->map(a->self, &m), ST_RANGE);
-	m = (struct mapping){.va = WINDOW_END - PAGE_4K, .bytes = 2 * PAGE_4K, .page_bytes = PAGE_4K};
+	m = (struct mapping){.va = SPACE_END - PAGE_4K, .bytes = 2 * PAGE_4K, .page_bytes = PAGE_4K};
 	assert_int_equal(a->ops->map(a->self, &m), ST_RANGE);
-	m = (struct mapping){.va = WINDOW_DATA, .bytes = PAGE_4K, .page_bytes = PAGE_4K, .node = a->nodes};
+	m = (struct mapping){.va = SPACE_DATA, .bytes = PAGE_4K, .page_bytes = PAGE_4K, .node = a->nodes};
 	assert_int_equal(a->ops->map(a->self, &m), ST_RANGE);
-	struct job jobs[2] = {{.core = 0, .entry = WINDOW_CODE}, {.core = 0, .entry = WINDOW_CODE}};
+	struct job jobs[2] = {{.core = 0, .entry = SPACE_CODE}, {.core = 0, .entry = SPACE_CODE}};
 	assert_int_equal(a->ops->run(a->self, jobs, 2, 0), ST_RANGE);
 }
 

@@ -417,7 +417,7 @@ int main(void)
 	};
 
 	if (!judge_open()) {
-		puts("1..1\nok 1 - exec against native # SKIP the address window cannot be mapped here");
+		puts("1..1\nok 1 - exec against native # SKIP the address space cannot be mapped here");
 		return 0;
 	}
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -38,8 +38,8 @@ static void put_taps(struct signals *s)
 static void pair_open(struct pair *p, const struct machine *m)
 {
 	for (unsigned w = 0; w < 2; w++) {
-		p->data[w] = (struct mapping){ .va = WINDOW_DATA, .bytes = PAGE_2M, .page_bytes = PAGE_2M };
-		p->code[w] = (struct mapping){ .va = WINDOW_SCRATCH, .bytes = PAGE_4K, .page_bytes = PAGE_4K, .executable = true };
+		p->data[w] = (struct mapping){ .va = SPACE_DATA, .bytes = PAGE_2M, .page_bytes = PAGE_2M };
+		p->code[w] = (struct mapping){ .va = SPACE_SCRATCH, .bytes = PAGE_4K, .page_bytes = PAGE_4K, .executable = true };
 		assert_int_equal(sim_open(m, &host_pages, &p->sim[w]), ST_OK);
 		sim_recall(p->sim[w], w == 0);
 		assert_int_equal(sim_access(p->sim[w])->ops->map(sim_access(p->sim[w])->self, &p->data[w]), ST_OK);
@@ -104,11 +104,11 @@ static unsigned all_kernels(const char *machine, uint64_t iterations)
 		for (unsigned w = 0; w < 2; w++) {
 			struct measure_block *b = sim_access(p.sim[w])->ops->control(sim_access(p.sim[w])->self, 0);
 			memset(b, 0, sizeof(*b));
-			b->kernel = WINDOW_CODE + k->offset;
+			b->kernel = SPACE_CODE + k->offset;
 			kernel_start_arguments(k, kernel_start_find(k->name), iterations, b->argument);
 			kernel_start_fill(p.data[w].host);
 		}
-		pair_run(&p, WINDOW_CODE + wrapper->offset, WINDOW_CONTROL, k->name, 0);
+		pair_run(&p, SPACE_CODE + wrapper->offset, SPACE_CONTROL, k->name, 0);
 	}
 	sim_totals(p.sim[0], &t);
 	pair_close(&p);
@@ -220,7 +220,7 @@ static uint8_t *emit_branch(uint8_t *at)
 static void write_program(uint8_t *code, bool stores_code)
 {
 	uint8_t *at = emit(code, "48be");
-	const uint64_t data = WINDOW_DATA;
+	const uint64_t data = SPACE_DATA;
 	memcpy(at, &data, 8);
 	at = emit32(emit(at + 8, "48bb"), (uint32_t)draw());
 	at = emit(emit32(at, (uint32_t)draw()), "31c031c931d2");
@@ -262,7 +262,7 @@ static void random_loops(const struct machine *m, uint64_t seed, unsigned progra
 			assert_int_equal(a->ops->map(a->self, &p.code[w]), ST_OK);
 			memcpy(p.code[w].host, code, sizeof(code));
 		}
-		pair_run(&p, WINDOW_SCRATCH, turns, "random loop", n);
+		pair_run(&p, SPACE_SCRATCH, turns, "random loop", n);
 	}
 	assert_true(recalled(&p) > 0);
 	pair_close(&p);

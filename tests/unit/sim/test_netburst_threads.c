@@ -98,7 +98,7 @@ static void run(uint64_t first, uint64_t second)
 	memset(jobs, 0, sizeof(jobs));
 	for (unsigned i = 0; i < 2; i++)
 		if (turns[i])
-			jobs[n++] = (struct job){ .core = i, .entry = WINDOW_CODE + kernel_find("k_addsd_chain")->offset, .argument = turns[i] };
+			jobs[n++] = (struct job){ .core = i, .entry = SPACE_CODE + kernel_find("k_addsd_chain")->offset, .argument = turns[i] };
 	assert_int_equal(a->ops->run(a->self, jobs, n, 0), ST_OK);
 }
 
@@ -246,7 +246,7 @@ static void test_netburst_threads_interrupt_whom_the_cccr_names(void **state)
 static void test_netburst_threads_independent_events_are_not_told_apart(void **state)
 {
 	(void)state;
-	struct mapping m = { .va = WINDOW_DATA, .bytes = 1 << 20, .page_bytes = PAGE_4K };
+	struct mapping m = { .va = SPACE_DATA, .bytes = 1 << 20, .page_bytes = PAGE_4K };
 	const uint32_t own_reads = 0x03u << 25 | 0xA821u << 9, data = 0x17u << 25 | 2u << 9, walks = 0x01u << 25 | 1u << 9;
 	const uint32_t edges = 1u << 18 | 1u << 24;
 	assert_int_equal(a->ops->map(a->self, &m), ST_OK);
@@ -255,9 +255,9 @@ static void test_netburst_threads_independent_events_are_not_told_apart(void **s
 	count(3, 0x3AD, walks | T0_OS, SELECT(4) | MODE(ANY)); /* PMH_ESCR1 */
 	for (unsigned pass = 0; pass < 2; pass++) {
 		struct measure_block *block = a->ops->control(a->self, 1);
-		struct job job = { .core = 1, .entry = WINDOW_CODE + kernel_find("k_measure")->offset, .argument = WINDOW_CONTROL + CONTROL_BYTES };
+		struct job job = { .core = 1, .entry = SPACE_CODE + kernel_find("k_measure")->offset, .argument = SPACE_CONTROL + CONTROL_BYTES };
 		memset(block, 0, sizeof(*block));
-		block->kernel = WINDOW_CODE + kernel_find("k_touch")->offset;
+		block->kernel = SPACE_CODE + kernel_find("k_touch")->offset;
 		block->serialise = 1;
 		block->argument[0] = m.va + pass * (m.bytes / 2);
 		block->argument[1] = m.bytes / 2 / 64;
@@ -355,7 +355,7 @@ static void test_netburst_threads_by_name(void **state)
 static void test_netburst_threads_sample_their_own(void **state)
 {
 	(void)state;
-	struct mapping m = { .va = WINDOW_DATA, .bytes = 1 << 20, .page_bytes = PAGE_4K };
+	struct mapping m = { .va = SPACE_DATA, .bytes = 1 << 20, .page_bytes = PAGE_4K };
 	assert_int_equal(a->ops->map(a->self, &m), ST_OK);
 	for (unsigned on = 0; on < 2; on++)
 		for (unsigned precise = 0; precise < 2; precise++) {
@@ -371,12 +371,12 @@ static void test_netburst_threads_sample_their_own(void **state)
 			for (unsigned i = 0; i < 2; i++) { /* thread 1 visits the upper half, twice as much of it */
 				struct measure_block *block = a->ops->control(a->self, i);
 				memset(block, 0, sizeof(*block));
-				block->kernel = WINDOW_CODE + kernel_find("k_touch")->offset;
+				block->kernel = SPACE_CODE + kernel_find("k_touch")->offset;
 				block->serialise = 1;
 				block->argument[0] = m.va + i * (m.bytes / 2);
 				block->argument[1] = (i + 1) * 2000;
 				block->argument[2] = 64;
-				jobs[i] = (struct job){ .core = i, .entry = WINDOW_CODE + kernel_find(i == on ? "k_measure_sampled" : "k_measure")->offset, .argument = WINDOW_CONTROL + i * CONTROL_BYTES };
+				jobs[i] = (struct job){ .core = i, .entry = SPACE_CODE + kernel_find(i == on ? "k_measure_sampled" : "k_measure")->offset, .argument = SPACE_CONTROL + i * CONTROL_BYTES };
 				if (i == on)
 					sampling_gate_load(&s.gate, block);
 			}

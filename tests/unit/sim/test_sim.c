@@ -16,8 +16,8 @@ struct rig { struct sim *sim; const struct access *a; struct mapping data, code;
 
 static struct rig rig_open(const struct machine *m)
 {
-	struct rig r = { .data = { .va = WINDOW_DATA, .bytes = 64 * PAGE_2M, .page_bytes = PAGE_2M },
-	                 .code = { .va = WINDOW_SCRATCH, .bytes = 4 * PAGE_4K, .page_bytes = PAGE_4K, .executable = true } };
+	struct rig r = { .data = { .va = SPACE_DATA, .bytes = 64 * PAGE_2M, .page_bytes = PAGE_2M },
+	                 .code = { .va = SPACE_SCRATCH, .bytes = 4 * PAGE_4K, .page_bytes = PAGE_4K, .executable = true } };
 	assert_int_equal(sim_open(m, &host_pages, &r.sim), ST_OK);
 	r.a = sim_access(r.sim);
 	assert_int_equal(r.a->ops->map(r.a->self, &r.data), ST_OK);
@@ -54,7 +54,7 @@ static void test_sim_map_checks_what_it_is_given(void **state)
 	struct machine m = core_bench_machine("nehalem-ep");
 	struct rig r = rig_open(&m);
 	const struct access_ops *o = r.a->ops;
-	struct mapping x = { .va = WINDOW_DATA + PAGE_1G, .bytes = PAGE_2M, .page_bytes = PAGE_2M };
+	struct mapping x = { .va = SPACE_DATA + PAGE_1G, .bytes = PAGE_2M, .page_bytes = PAGE_2M };
 	assert_int_equal(o->map(r.a->self, &x), ST_OK);
 	assert_non_null(x.host);
 	assert_int_equal(((uint8_t *)x.host)[PAGE_2M - 1], 0);
@@ -63,9 +63,9 @@ static void test_sim_map_checks_what_it_is_given(void **state)
 	bad.va += PAGE_4K;
 	assert_int_equal(o->map(r.a->self, &bad), ST_RANGE);   /* not on a page */
 	bad = x;
-	bad.va = WINDOW_BASE - PAGE_2M;
+	bad.va = SPACE_BASE - PAGE_2M;
 	assert_int_equal(o->map(r.a->self, &bad), ST_RANGE);
-	bad.va = WINDOW_DATA + 4 * PAGE_1G;
+	bad.va = SPACE_DATA + 4 * PAGE_1G;
 	bad.node = r.a->nodes;
 	assert_int_equal(o->map(r.a->self, &bad), ST_RANGE);
 	bad.node = 0;
@@ -74,7 +74,7 @@ static void test_sim_map_checks_what_it_is_given(void **state)
 	bad.page_bytes = PAGE_2M;
 	bad.bytes = (m.dram_node_bytes / PAGE_2M + 1) * PAGE_2M;
 	assert_int_equal(o->map(r.a->self, &bad), ST_FULL);
-	struct mapping other = { .va = WINDOW_DATA + 4 * PAGE_1G, .bytes = PAGE_2M, .page_bytes = PAGE_2M, .node = 1 };
+	struct mapping other = { .va = SPACE_DATA + 4 * PAGE_1G, .bytes = PAGE_2M, .page_bytes = PAGE_2M, .node = 1 };
 	assert_int_equal(o->map(r.a->self, &other), ST_OK);
 	assert_int_equal(other.pa / m.dram_node_bytes, 1);
 	assert_int_not_equal(x.pa, r.data.pa);
@@ -92,14 +92,14 @@ static void test_sim_a_job_begins_without_translations(void **state)
 		const unsigned thread = core * (unsigned)m.topology_threads;
 		struct tap walks = { .on = true };
 		walks.listen[SIG_DTLB_WALK_COMPLETED / 64] = 1ull << SIG_DTLB_WALK_COMPLETED % 64;
-		*(uint64_t *)r.data.host = WINDOW_DATA;
-		(void)measure(&r, thread, "k_chase", WINDOW_DATA, 10, NULL);
+		*(uint64_t *)r.data.host = SPACE_DATA;
+		(void)measure(&r, thread, "k_chase", SPACE_DATA, 10, NULL);
 		struct signals *s = sim_signals(r.sim, thread);
 		signals_tap(s, TAPS_MAX - 1, &walks);
 		uint64_t walked[3] = { 0 };
 		for (unsigned job = 0; job < 3; job++) {
 			const uint64_t before = signals_tap_get(s, TAPS_MAX - 1)->value;
-			(void)measure(&r, thread, "k_chase", WINDOW_DATA, 10 << job, NULL);
+			(void)measure(&r, thread, "k_chase", SPACE_DATA, 10 << job, NULL);
 			walked[job] = signals_tap_get(s, TAPS_MAX - 1)->value - before;
 		}
 		assert_int_equal(walked[0], 2); /* the page of the data, that of the wrapper's block: each time, and once however long the job */
@@ -123,12 +123,12 @@ static void test_sim_measures_chains_and_loads_by_the_clock(void **state)
 	uint64_t ticks = 16000 * m.clock_tsc_ratio / m.clock_core_ratio;
 	assert_in_range(twice - once, ticks - 20, ticks + 20);
 	/* a pointer to itself: the L1's latency; the line had to come first */
-	*(uint64_t *)r.data.host = WINDOW_DATA;
-	uint64_t cold = measure(&r, 0, "k_chase", WINDOW_DATA, 10, &result);
-	uint64_t warm = measure(&r, 0, "k_chase", WINDOW_DATA, 10, &result);
-	assert_int_equal(result, WINDOW_DATA);
+	*(uint64_t *)r.data.host = SPACE_DATA;
+	uint64_t cold = measure(&r, 0, "k_chase", SPACE_DATA, 10, &result);
+	uint64_t warm = measure(&r, 0, "k_chase", SPACE_DATA, 10, &result);
+	assert_int_equal(result, SPACE_DATA);
 	assert_true(cold > warm + 50);
-	uint64_t longer = measure(&r, 0, "k_chase", WINDOW_DATA, 1010, &result);
+	uint64_t longer = measure(&r, 0, "k_chase", SPACE_DATA, 1010, &result);
 	ticks = 1000 * 16 * m.l1d_cycles * m.clock_tsc_ratio / m.clock_core_ratio;
 	assert_in_range(longer - warm, ticks - 40, ticks + 40);
 	struct sim_totals t;
@@ -143,11 +143,11 @@ static void test_sim_unknown_instruction_is_named_by_its_bytes(void **state)
 	struct machine m = core_bench_machine("nehalem-ep");
 	struct rig r = rig_open(&m);
 	rig_code(&r, "90900FAA");
-	struct job j = job_on(0, WINDOW_SCRATCH, 0);
+	struct job j = job_on(0, SPACE_SCRATCH, 0);
 	assert_int_equal(r.a->ops->run(r.a->self, &j, 1, 0), ST_FAULT);
 	assert_int_equal(j.status, ST_FAULT);
 	assert_int_equal(j.vector, 6);
-	assert_int_equal(j.ip, WINDOW_SCRATCH + 2);
+	assert_int_equal(j.ip, SPACE_SCRATCH + 2);
 	assert_non_null(strstr(sim_problem(r.sim), "0f aa"));
 	/* and a good job afterwards clears the message */
 	measure(&r, 0, "k_empty", 0, 0, NULL);
@@ -161,11 +161,11 @@ static void test_sim_faults_and_endless_loops_are_statuses(void **state)
 	struct machine m = core_bench_machine("nehalem-ep");
 	struct rig r = rig_open(&m);
 	rig_code(&r, "488B07C3"); /* mov rax, [rdi]; ret */
-	struct job j = job_on(0, WINDOW_SCRATCH, WINDOW_DATA + 8 * PAGE_1G);
+	struct job j = job_on(0, SPACE_SCRATCH, SPACE_DATA + 8 * PAGE_1G);
 	assert_int_equal(r.a->ops->run(r.a->self, &j, 1, 0), ST_FAULT);
 	assert_int_equal(j.vector, 14);
-	assert_int_equal(j.ip, WINDOW_SCRATCH);
-	j = job_on(0, WINDOW_DATA, 0); /* not executable */
+	assert_int_equal(j.ip, SPACE_SCRATCH);
+	j = job_on(0, SPACE_DATA, 0); /* not executable */
 	assert_int_equal(r.a->ops->run(r.a->self, &j, 1, 0), ST_FAULT);
 	assert_int_equal(j.vector, 14);
 	rig_code(&r, "90EBFE"); /* the scratch code was decoded before: it has to be seen anew */
@@ -175,11 +175,11 @@ static void test_sim_faults_and_endless_loops_are_statuses(void **state)
 	assert_int_equal(r.a->ops->map(r.a->self, &again), ST_OK);
 	r.code = again;
 	rig_code(&r, "90EBFE");
-	j = job_on(1, WINDOW_SCRATCH, 0);
+	j = job_on(1, SPACE_SCRATCH, 0);
 	assert_int_equal(r.a->ops->run(r.a->self, &j, 1, 100000), ST_TIMEOUT);
 	assert_int_equal(j.status, ST_TIMEOUT);
-	assert_int_equal(j.ip, WINDOW_SCRATCH + 1);
-	j = job_on(r.a->cores, WINDOW_SCRATCH, 0);
+	assert_int_equal(j.ip, SPACE_SCRATCH + 1);
+	j = job_on(r.a->cores, SPACE_SCRATCH, 0);
 	assert_int_equal(r.a->ops->run(r.a->self, &j, 1, 1000), ST_RANGE);
 	sim_close(r.sim);
 }
@@ -194,7 +194,7 @@ static void test_sim_code_that_changes_itself_runs_as_changed(void **state)
 	struct tap t = { .on = true };
 	t.listen[SIG_MACHINE_CLEAR_SMC / 64] |= 1ull << (SIG_MACHINE_CLEAR_SMC % 64);
 	signals_tap(sim_signals(r.sim, 0), 23, &t);
-	struct job j = job_on(0, WINDOW_SCRATCH, 0);
+	struct job j = job_on(0, SPACE_SCRATCH, 0);
 	enum status st = r.a->ops->run(r.a->self, &j, 1, 0);
 	assert_string_equal(sim_problem(r.sim), "");
 	assert_int_equal(st, ST_OK);
@@ -216,7 +216,7 @@ static void test_sim_stores_to_fetched_lines_clear_the_machine(void **state)
 		struct tap t = { .on = true };
 		t.listen[SIG_MACHINE_CLEAR_SMC / 64] |= 1ull << (SIG_MACHINE_CLEAR_SMC % 64);
 		signals_tap(sim_signals(r.sim, 0), 23, &t);
-		struct job j = job_on(0, WINDOW_SCRATCH, 0);
+		struct job j = job_on(0, SPACE_SCRATCH, 0);
 		assert_int_equal(r.a->ops->run(r.a->self, &j, 1, 0), ST_OK);
 		assert_int_equal(signals_tap_get(sim_signals(r.sim, 0), 23)->value, cases[i].clears);
 		sim_close(r.sim);
@@ -238,7 +238,7 @@ static void test_sim_uop_cache_forgets_a_line_that_is_stored_to(void **state)
 		struct tap t = { .on = true };
 		t.listen[SIG_UOP_CACHE_UOPS / 64] |= 1ull << (SIG_UOP_CACHE_UOPS % 64);
 		signals_tap(sim_signals(r.sim, 0), 23, &t);
-		struct job j = job_on(0, WINDOW_SCRATCH, 0);
+		struct job j = job_on(0, SPACE_SCRATCH, 0);
 		assert_int_equal(r.a->ops->run(r.a->self, &j, 1, 0), ST_OK);
 		assert_in_range(signals_tap_get(sim_signals(r.sim, 0), 23)->value, cases[i].least, cases[i].most);
 		sim_close(r.sim);
@@ -255,12 +255,12 @@ static void test_sim_cores_run_together(void **state)
 	uint8_t *second = (uint8_t *)r.code.host + 0x100;
 	static const uint8_t waits[] = { 0x48, 0x81, 0x3F, 0xE8, 0x03, 0, 0, 0x75, 0xF7, 0xC3 }; /* cmp qword [rdi],1000; jne; ret */
 	memcpy(second, waits, sizeof(waits));
-	struct job jobs[2] = { job_on(0, WINDOW_SCRATCH, WINDOW_DATA), job_on(5, WINDOW_SCRATCH + 0x100, WINDOW_DATA) };
+	struct job jobs[2] = { job_on(0, SPACE_SCRATCH, SPACE_DATA), job_on(5, SPACE_SCRATCH + 0x100, SPACE_DATA) };
 	assert_int_equal(r.a->ops->run(r.a->self, jobs, 2, 10000000), ST_OK);
 	assert_int_equal(*(uint64_t *)r.data.host, 1000);
 	/* alone, the one that waits for more never ends */
 	*(uint64_t *)r.data.host = 999;
-	struct job alone = job_on(5, WINDOW_SCRATCH + 0x100, WINDOW_DATA);
+	struct job alone = job_on(5, SPACE_SCRATCH + 0x100, SPACE_DATA);
 	assert_int_equal(r.a->ops->run(r.a->self, &alone, 1, 100000), ST_TIMEOUT);
 	sim_close(r.sim);
 }
@@ -273,8 +273,8 @@ static void test_sim_two_machines_agree_to_the_tick(void **state)
 	for (unsigned i = 0; i < 2; i++) {
 		struct rig r = rig_open(&m);
 		for (unsigned k = 0; k < 64; k++)
-			*(uint64_t *)((uint8_t *)r.data.host + k * 4096) = WINDOW_DATA + (k * 37 + 11) % 64 * 4096;
-		seen[i][0] = measure(&r, 0, "k_chase", WINDOW_DATA, 500, &seen[i][1]);
+			*(uint64_t *)((uint8_t *)r.data.host + k * 4096) = SPACE_DATA + (k * 37 + 11) % 64 * 4096;
+		seen[i][0] = measure(&r, 0, "k_chase", SPACE_DATA, 500, &seen[i][1]);
 		assert_int_equal(r.a->ops->rdtsc(r.a->self, 0, &seen[i][2]), ST_OK);
 		sim_close(r.sim);
 	}
@@ -297,7 +297,7 @@ static void test_sim_threads_of_a_core_share_it(void **state)
 	}
 	struct job jobs[2];
 	for (unsigned c = 0; c < 2; c++)
-		jobs[c] = job_on(c, kernel_at("k_measure"), WINDOW_CONTROL + c * CONTROL_BYTES);
+		jobs[c] = job_on(c, kernel_at("k_measure"), SPACE_CONTROL + c * CONTROL_BYTES);
 	assert_int_equal(r.a->ops->run(r.a->self, jobs, 2, 0), ST_OK);
 	for (unsigned c = 0; c < 2; c++) {
 		struct measure_block *b = r.a->ops->control(r.a->self, c);
@@ -306,13 +306,13 @@ static void test_sim_threads_of_a_core_share_it(void **state)
 	/* six independent moves an iteration and dec, jnz: one thread is bound by three ports, two take twice as long */
 	rig_code(&r, "B9D0070000" "B801000000BA0100000041B80100000041B90100000041BA0100000041BB01000000" "FFC9" "75DA" "C3");
 	uint64_t before, middle, after;
-	struct job one = job_on(0, WINDOW_SCRATCH, 0);
+	struct job one = job_on(0, SPACE_SCRATCH, 0);
 	assert_int_equal(r.a->ops->run(r.a->self, &one, 1, 0), ST_OK);
 	assert_int_equal(r.a->ops->rdtsc(r.a->self, 0, &before), ST_OK);
-	one = job_on(0, WINDOW_SCRATCH, 0);
+	one = job_on(0, SPACE_SCRATCH, 0);
 	assert_int_equal(r.a->ops->run(r.a->self, &one, 1, 0), ST_OK);
 	assert_int_equal(r.a->ops->rdtsc(r.a->self, 0, &middle), ST_OK);
-	struct job both[2] = { job_on(0, WINDOW_SCRATCH, 0), job_on(1, WINDOW_SCRATCH, 0) };
+	struct job both[2] = { job_on(0, SPACE_SCRATCH, 0), job_on(1, SPACE_SCRATCH, 0) };
 	assert_int_equal(r.a->ops->run(r.a->self, both, 2, 0), ST_OK);
 	assert_int_equal(r.a->ops->rdtsc(r.a->self, 0, &after), ST_OK);
 	assert_in_range(after - middle, 2 * (middle - before) * 95 / 100, 2 * (middle - before) * 110 / 100);

@@ -20,8 +20,8 @@ struct rig { struct sim *sim; const struct access *a; struct mapping data, far; 
 
 static struct rig rig_open(const struct machine *m)
 {
-	struct rig r = { .data = { .va = WINDOW_DATA, .bytes = 16 * PAGE_2M, .page_bytes = PAGE_2M },
-	                 .far = { .va = WINDOW_DATA + PAGE_1G, .bytes = 16 * PAGE_2M, .page_bytes = PAGE_2M, .node = 1 } };
+	struct rig r = { .data = { .va = SPACE_DATA, .bytes = 16 * PAGE_2M, .page_bytes = PAGE_2M },
+	                 .far = { .va = SPACE_DATA + PAGE_1G, .bytes = 16 * PAGE_2M, .page_bytes = PAGE_2M, .node = 1 } };
 	assert_int_equal(sim_open(m, &host_pages, &r.sim), ST_OK);
 	r.a = sim_access(r.sim);
 	assert_int_equal(r.a->ops->map(r.a->self, &r.data), ST_OK);
@@ -116,7 +116,7 @@ static void test_registers_belong_to_the_socket_and_overflow_at_48_bits(void **s
 	set(&r, 0, 0x391, 1ull << 32 | 4);
 	assert_int_equal(get(&r, 0, 0x392), 0);
 	link_lines(&r.data, 64);
-	run(&r, 0, "k_chase", WINDOW_DATA, 64);
+	run(&r, 0, "k_chase", SPACE_DATA, 64);
 	assert_true(get(&r, 0, 0x394) < 1u << 30);
 	assert_true(get(&r, 0, 0x3B2) > 100);
 	assert_int_equal(get(&r, 0, 0x392), 1ull << 32);
@@ -127,7 +127,7 @@ static void test_registers_belong_to_the_socket_and_overflow_at_48_bits(void **s
 	/* both counted the same clock while both were on */
 	uint64_t fixed = get(&r, 0, 0x394) + 16, general = get(&r, 0, 0x3B2);
 	assert_int_equal(fixed & 0xFFFFFFFFFFFFull, general);
-	run(&r, 0, "k_chase", WINDOW_DATA, 64);
+	run(&r, 0, "k_chase", SPACE_DATA, 64);
 	assert_int_equal(get(&r, 0, 0x3B2), general); /* off means off */
 	sim_close(r.sim);
 }
@@ -145,16 +145,16 @@ static void test_counts_are_the_traffic(void **state)
 	static const uint16_t events[8] = { 0x0102, 0x0103, 0x0203, 0x0109, 0x012C, 0x022C, 0x042C, 0x0308 };
 	for (unsigned i = 0; i < 8; i++)
 		set(&r, 0, 0x3C0 + i, 0x400000u | events[i]);
-	run(&r, 0, "k_split_lock", WINDOW_DATA + 8 * PAGE_2M, 1);
+	run(&r, 0, "k_split_lock", SPACE_DATA + 8 * PAGE_2M, 1);
 	for (unsigned i = 0; i < 8; i++)
 		set(&r, 0, 0x3B0 + i, 0);
 	uint64_t v[8], before[8];
-	run(&r, 0, "k_chase", WINDOW_DATA, 1); /* code and stack are cached from here on */
-	run(&r, 0, "k_flush_chain", WINDOW_DATA, LINES);
+	run(&r, 0, "k_chase", SPACE_DATA, 1); /* code and stack are cached from here on */
+	run(&r, 0, "k_flush_chain", SPACE_DATA, LINES);
 	set(&r, 0, 0x391, 0xFF);
 	for (unsigned i = 0; i < 8; i++)
 		before[i] = get(&r, 0, 0x3B0 + i);
-	run(&r, 0, "k_chase", WINDOW_DATA, LINES / 16);
+	run(&r, 0, "k_chase", SPACE_DATA, LINES / 16);
 	for (unsigned i = 0; i < 8; i++)
 		v[i] = get(&r, 0, 0x3B0 + i) - before[i];
 	const unsigned loads = LINES / 16 * 16;
@@ -183,16 +183,16 @@ static void test_occupancy_without_a_bus_lock_is_wrong_and_flagged(void **state)
 	set(&r, 0, 0x391, 1);
 	assert_non_null(last_finding(&r, &kind));
 	assert_int_equal(kind, FIND_SIMULATOR);
-	run(&r, 0, "k_flush_chain", WINDOW_DATA, 64);
+	run(&r, 0, "k_flush_chain", SPACE_DATA, 64);
 	set(&r, 0, 0x3B0, 0);
-	run(&r, 0, "k_chase", WINDOW_DATA, 4);
+	run(&r, 0, "k_chase", SPACE_DATA, 4);
 	wrong = get(&r, 0, 0x3B0);
 	set(&r, 0, 0x391, 0);
-	run(&r, 0, "k_split_lock", WINDOW_DATA + PAGE_2M, 1);
+	run(&r, 0, "k_split_lock", SPACE_DATA + PAGE_2M, 1);
 	set(&r, 0, 0x391, 1);
-	run(&r, 0, "k_flush_chain", WINDOW_DATA, 64);
+	run(&r, 0, "k_flush_chain", SPACE_DATA, 64);
 	set(&r, 0, 0x3B0, 0);
-	run(&r, 0, "k_chase", WINDOW_DATA, 4);
+	run(&r, 0, "k_chase", SPACE_DATA, 4);
 	right = get(&r, 0, 0x3B0);
 	print_message("# four times 16 loads from memory: %u without a bus lock, %u with one\n", (unsigned)wrong, (unsigned)right);
 	assert_true(wrong > right + right / 2);
@@ -202,9 +202,9 @@ static void test_occupancy_without_a_bus_lock_is_wrong_and_flagged(void **state)
 	set(&r, 0, 0x3C0, 0x420102);
 	assert_int_equal(get(&r, 0, 0x3C0), 0x400102);
 	set(&r, 0, 0x391, 1);
-	run(&r, 0, "k_flush_chain", WINDOW_DATA, 64);
+	run(&r, 0, "k_flush_chain", SPACE_DATA, 64);
 	set(&r, 0, 0x3B0, 0);
-	run(&r, 0, "k_chase", WINDOW_DATA, 4);
+	run(&r, 0, "k_chase", SPACE_DATA, 4);
 	assert_in_range(get(&r, 0, 0x3B0), right - right / 100, right + right / 100);
 	sim_close(r.sim);
 }
@@ -221,10 +221,10 @@ static void test_thresholds_apply_to_each_uncore_cycle(void **state)
 	for (unsigned i = 0; i < 5; i++)
 		set(&r, 0, 0x3C0 + i, selects[i]);
 	set(&r, 0, 0x3C5, 0x400103);
-	run(&r, 0, "k_chase", WINDOW_DATA, 16);
-	run(&r, 0, "k_flush_chain", WINDOW_DATA, 256);
+	run(&r, 0, "k_chase", SPACE_DATA, 16);
+	run(&r, 0, "k_flush_chain", SPACE_DATA, 256);
 	set(&r, 0, 0x391, 0x3F);
-	run(&r, 0, "k_chase", WINDOW_DATA, 16);
+	run(&r, 0, "k_chase", SPACE_DATA, 16);
 	set(&r, 0, 0x391, 0);
 	const uint64_t sum = get(&r, 0, 0x3B0), busy = get(&r, 0, 0x3B1), two = get(&r, 0, 0x3B2), edges = get(&r, 0, 0x3B4), inserts = get(&r, 0, 0x3B5);
 	assert_int_equal(busy, get(&r, 0, 0x3B3));
@@ -248,10 +248,10 @@ static void test_snoops_and_uncached_writes_are_told_to_the_home(void **state)
 	set(&r, 4, 0x3C1, 0x400407); /* answers for a remote home, forwarded and kept */
 	set(&r, 0, 0x396, 0x40001A0000000000ull);
 	set(&r, 0, 0x3C0, 0x400235); /* RspFwdS of remote agents */
-	run(&r, 4, "k_chase", WINDOW_DATA, 15);
+	run(&r, 4, "k_chase", SPACE_DATA, 15);
 	set(&r, 4, 0x391, 3);
 	set(&r, 0, 0x391, 1);
-	run(&r, 0, "k_chase", WINDOW_DATA, 15);
+	run(&r, 0, "k_chase", SPACE_DATA, 15);
 	assert_int_equal(get(&r, 4, 0x3B1), get(&r, 0, 0x3B0));
 	assert_in_range(get(&r, 4, 0x3B0), 240, 260);
 	assert_in_range(get(&r, 4, 0x3B1), 240, 260);

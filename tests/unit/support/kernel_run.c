@@ -16,12 +16,12 @@ const struct kernel *kernel_named(const char *name)
 	return k;
 }
 
-uint64_t kernel_at(const char *name) { return WINDOW_CODE + kernel_named(name)->offset; }
+uint64_t kernel_at(const char *name) { return SPACE_CODE + kernel_named(name)->offset; }
 
 struct measure_block *kernel_run(const struct access *a, unsigned core, const char *name, const uint64_t *arguments, unsigned n)
 {
 	struct measure_block *b = a->ops->control(a->self, core);
-	struct job j = { .core = core, .entry = kernel_at("k_measure"), .argument = WINDOW_CONTROL + core * CONTROL_BYTES };
+	struct job j = { .core = core, .entry = kernel_at("k_measure"), .argument = SPACE_CONTROL + core * CONTROL_BYTES };
 	memset(b, 0, sizeof(*b));
 	b->kernel = kernel_at(name);
 	for (unsigned i = 0; i < n; i++)

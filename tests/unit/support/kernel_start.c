@@ -84,7 +84,7 @@ void kernel_start_fill(uint8_t *memory)
 	for (unsigned chain = 0; chain < 4; chain++) {
 		random_cycle(&random, next, 64);
 		for (unsigned i = 0; i < 64; i++)
-			*(uint64_t *)(memory + 64 * (64 * chain + i)) = WINDOW_DATA + 64 * (64 * chain + next[i]);
+			*(uint64_t *)(memory + 64 * (64 * chain + i)) = SPACE_DATA + 64 * (64 * chain + next[i]);
 	}
 	for (unsigned i = 0; i < 3 * START_ARRAY / 8; i++)
 		*(double *)(memory + START_ARRAY + 8 * i) = (double)(i % 1000) * 0.37 - 100;
@@ -101,49 +101,49 @@ void kernel_start_arguments(const struct kernel *k, enum kernel_start start, uin
 	case START_COUNT:
 		break;
 	case START_BUFFER:
-		a[0] = WINDOW_DATA + START_ARRAY;
+		a[0] = SPACE_DATA + START_ARRAY;
 		break;
 	case START_CODE: /* the kernel's own last instruction, 3 bytes */
-		a[0] = WINDOW_CODE + k->offset + k->bytes - 3;
-		a[3] = WINDOW_DATA + START_ARRAY; /* k_run_code_cold's block */
+		a[0] = SPACE_CODE + k->offset + k->bytes - 3;
+		a[3] = SPACE_DATA + START_ARRAY; /* k_run_code_cold's block */
 		break;
 	case START_CHOICES:
-		a[0] = WINDOW_DATA + START_BYTES - 4096;
+		a[0] = SPACE_DATA + START_BYTES - 4096;
 		break;
 	case START_CHASE:
-		a[0] = WINDOW_DATA;
-		a[2] = WINDOW_DATA + START_ARRAY;
+		a[0] = SPACE_DATA;
+		a[2] = SPACE_DATA + START_ARRAY;
 		break;
 	case START_MIXED:
-		a[0] = WINDOW_DATA;
-		a[2] = WINDOW_DATA + START_BYTES - 4096;
+		a[0] = SPACE_DATA;
+		a[2] = SPACE_DATA + START_BYTES - 4096;
 		break;
 	case START_STEP:
-		a[0] = WINDOW_DATA;
+		a[0] = SPACE_DATA;
 		a[2] = 64;
 		break;
 	case START_CHASE_STOP:
-		a[0] = WINDOW_DATA;
-		a[2] = WINDOW_DATA + START_ARRAY;
+		a[0] = SPACE_DATA;
+		a[2] = SPACE_DATA + START_ARRAY;
 		a[3] = 7; /* what the memory does not hold there: nothing ends early */
-		a[4] = WINDOW_DATA + START_ARRAY; /* k_chase_stop_cold's block */
+		a[4] = SPACE_DATA + START_ARRAY; /* k_chase_stop_cold's block */
 		break;
 	case START_SHARE:
-		a[0] = WINDOW_DATA + START_ARRAY;
-		a[2] = WINDOW_DATA + START_ARRAY + 1024;
+		a[0] = SPACE_DATA + START_ARRAY;
+		a[2] = SPACE_DATA + START_ARRAY + 1024;
 		a[3] = 7;
 		break;
 	case START_INJECT:
-		a[0] = WINDOW_DATA + START_ARRAY;
+		a[0] = SPACE_DATA + START_ARRAY;
 		a[1] = 7ull << 32 | 1;
-		a[2] = WINDOW_DATA + START_BYTES - 4096;
+		a[2] = SPACE_DATA + START_BYTES - 4096;
 		a[4] = 4096 - 1;
 		a[5] = 512;
 		break;
 	case START_STREAMS:
-		a[0] = WINDOW_DATA + START_ARRAY;
-		a[1] = WINDOW_DATA + 2 * START_ARRAY;
-		a[2] = WINDOW_DATA + 3 * START_ARRAY;
+		a[0] = SPACE_DATA + START_ARRAY;
+		a[1] = SPACE_DATA + 2 * START_ARRAY;
+		a[2] = SPACE_DATA + 3 * START_ARRAY;
 		a[4] = 4096 - 1; /* goes round after 16 iterations */
 		a[5] = 512;
 		break;

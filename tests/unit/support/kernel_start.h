@@ -7,7 +7,7 @@
 #include "pmu/base.h"
 
 #define START_ARRAY 0x10000u           /* one array or chain each: a, b, c */
-#define START_BYTES (4 * START_ARRAY)  /* the memory at WINDOW_DATA */
+#define START_BYTES (4 * START_ARRAY)  /* the memory at SPACE_DATA */
 
 /* Which arguments a kernel gets; the number of iterations goes where its record says. */
 enum kernel_start {

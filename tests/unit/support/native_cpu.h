@@ -10,10 +10,10 @@ bool judge_open(void);
 /* Takes the signals of faults. Inside each test that runs code: cmocka takes them before it. */
 void judge_catch(void);
 
-/* Executable and writable bytes of the window. */
-#define NATIVE_CODE (WINDOW_SCRATCH)
+/* Executable and writable bytes of the address space. */
+#define NATIVE_CODE (SPACE_SCRATCH)
 #define NATIVE_CODE_BYTES 0x10000u
-#define NATIVE_DATA (WINDOW_SCRATCH + 0x100000)
+#define NATIVE_DATA (SPACE_SCRATCH + 0x100000)
 #define NATIVE_DATA_BYTES 0x2000u
 
 /* Writes a jump out of the run at `at` (14 bytes); judge_exit then says which. */
