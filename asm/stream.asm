@@ -76,6 +76,16 @@
 %assign step step + %3 * %4
 %endrep
 %endmacro
+; The same with product and sum in one instruction: as many instructions, and a load of its own. %1 register letter, %2 bytes of a vector
+%macro TRIAD_FMA 2
+%assign step 0
+%rep 256 / %2
+	vmovapd %1 %+ 0, [r10 + step]
+	vfmadd231pd %1 %+ 0, %1 %+ 15, [r11 + step]
+	GROUP_STORE vmovapd, %1, %2, 1
+%assign step step + %2
+%endrep
+%endmacro
 ; %1 name, %2 store instruction, %3 fixed instructions, %4 1: SFENCE at the end, %5 vectors a group
 %macro TRIAD_SSE2 5
 KERNEL %1, 0, 71, 32, 16, 768, %3, 3
@@ -113,6 +123,15 @@ ENDKERNEL %1
 TRIAD_AVX k_triad_avx, vmovapd, 8, 0, 1
 TRIAD_AVX k_triad_nt_avx, vmovntpd, 9, 1, 8
 
+KERNEL k_triad_avx_fma, ISA_AVX | ISA_FMA, 31, 16, 8, 768, 8, 3
+	STREAM_HEAD_AVX
+	STREAM_LOOP
+	TRIAD_FMA ymm, 32
+	STREAM_END 0
+	vzeroupper
+	ret
+ENDKERNEL k_triad_avx_fma
+
 %macro TRIAD_AVX512 5
 KERNEL %1, ISA_AVX512, 19, 8, 4, 768, %3, 3
 	STREAM_HEAD_AVX512
@@ -125,4 +144,13 @@ ENDKERNEL %1
 %endmacro
 TRIAD_AVX512 k_triad_avx512, vmovapd, 6, 0, 1
 TRIAD_AVX512 k_triad_nt_avx512, vmovntpd, 7, 1, 4
+
+KERNEL k_triad_avx512_fma, ISA_AVX512, 19, 8, 4, 768, 6, 3
+	STREAM_HEAD_AVX512
+	STREAM_LOOP
+	TRIAD_FMA zmm, 64
+	STREAM_END 0
+	vzeroupper
+	ret
+ENDKERNEL k_triad_avx512_fma
 %assign STREAM_STEP 0

@@ -163,6 +163,9 @@ MUST_CHECK enum status window_set_up(struct bench *b, struct working_set *w, uns
 /* Before the first row about pages: sets b->own.tlb to what rings of pages show, by counts where CPUID does not enumerate it, by time
  * where there is no counter of cycles; before the first row of loads from memory, how many 2 MiB pages the first level holds. */
 void tlb_size_look(struct bench *b, const struct row *r);
+/* Whether the data TLB keeps pages of 2 MiB as pieces of 4 KiB, so that a chase over more of them than there are entries misses: counted once, in jobs of
+ * its own. False too where that cannot be counted. */
+bool tlb_splits_large_pages(struct bench *b);
 /* tlb_time.c: pages of 4 KiB that both levels hold, by time, and how many are more than the second holds; *second 0: no such level was
  * seen. `r`: whose kernel chases. ST_MISSING: no ring took longer for its pages. */
 MUST_CHECK enum status tlb_time_sizes(struct bench *b, const struct row *r, uint32_t *first, uint32_t *second, uint32_t *beyond);

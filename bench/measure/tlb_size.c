@@ -16,24 +16,24 @@
 static const struct row_proof_set first_level_misses = { .proofs = { { "dtlb.load.miss", 1, CONCEPT_ANY_NUMBER, PER_UNIT } } };
 static const struct row_proof_set all_levels_miss = { .proofs = { { "dtlb.load.walk", 1, CONCEPT_ANY_NUMBER, PER_UNIT } } };
 
+static const struct row_proof_set never_misses = { .proofs = { { "dtlb.load.miss", 0, 0, PER_UNIT } } };
+
 /* Cycles and misses of one pass over the ring, as the difference of two jobs, one of which makes one pass more. Misses are the counts of the
  * set's one concept. Each job starts with an empty TLB, so its first passes fill the TLB and cancel in the difference. */
-static enum status visit(struct bench *b, const struct row *r, const struct counting *c, uint64_t page_bytes, uint32_t pages, uint64_t *cycles, uint64_t *misses)
+static enum status ring_visit(struct bench *b, const struct row *r, const struct counting *c, const struct shape *ring, uint64_t *cycles, uint64_t *misses)
 {
 	struct row_result ignored = { .row = r };
-	struct working_set w = { .kernel = kernel_find(r->kernels[0]) };
+	struct working_set w = { .kernel = kernel_find(r->kernels[0]), .shape = *ring };
 	struct window out[2] = { { 0 } };
 	int64_t counts[ROW_EVENTS_MAX], counted;
 	struct job job;
 	enum status st, back;
 
-	w.shape = (struct shape){ .order = ORDER_PAGES, .nodes = pages, .line_bytes = 64, .page_bytes = page_bytes, .spread_pages = 1,
-	                          .bytes = pages * 64ull, .span_bytes = pages * page_bytes };
 	st = w.kernel ? window_set_up(b, &w, 0, &ignored) : ST_BROKEN;
-	if (st == ST_OK && w.map.page_bytes != page_bytes)
+	if (st == ST_OK && w.map.page_bytes != ring->page_bytes)
 		st = ST_UNSUPPORTED;
 	for (unsigned i = 0; i < COUNT_OF(out) && st == ST_OK; i++)
-		st = window_units(b, &w, (uint64_t)pages * (VISITS + i), c, 0, &out[i], &job);
+		st = window_units(b, &w, (uint64_t)ring->nodes * (VISITS + i), c, 0, &out[i], &job);
 	*cycles = out[1].counts[0] - out[0].counts[0];
 	for (unsigned e = 0; e < c->events; e++)
 		counts[e] = (int64_t)(out[1].counts[e] - out[0].counts[e]);
@@ -41,6 +41,15 @@ static enum status visit(struct bench *b, const struct row *r, const struct coun
 	*misses = counted > 0 ? (uint64_t)counted : 0;
 	back = w.mapped ? b->a->ops->unmap(b->a->self, &w.map) : ST_OK;
 	return st == ST_OK ? back : st;
+}
+
+/* The same over one line in each of `pages` pages. */
+static enum status visit(struct bench *b, const struct row *r, const struct counting *c, uint64_t page_bytes, uint32_t pages, uint64_t *cycles, uint64_t *misses)
+{
+	const struct shape ring = { .order = ORDER_PAGES, .nodes = pages, .line_bytes = 64, .page_bytes = page_bytes, .spread_pages = 1,
+	                            .bytes = pages * 64ull, .span_bytes = pages * page_bytes };
+
+	return ring_visit(b, r, c, &ring, cycles, misses);
 }
 
 /* Sets *entries to the largest ring that needs no walks, or to 0 if every ring beyond the first level does. *entries stays if it agrees with
@@ -186,4 +195,28 @@ void tlb_size_look(struct bench *b, const struct row *r)
 	if (b->own.tlb.stlb_2m == b->own.tlb.stlb_4k) /* the same entries */
 		b->own.tlb.stlb_2m = entries;
 	b->own.tlb.stlb_4k = entries;
+}
+
+bool tlb_splits_large_pages(struct bench *b)
+{
+	const struct random kept = b->random;
+	const struct row *by = row_find("tlb.dtlb_4k.penalty");
+	const uint32_t small = b->own.tlb.dtlb_4k ? b->own.tlb.dtlb_4k : PAGES_LEAST, apart = PAGE_4K + 64;
+	const uint32_t nodes = small > FIRST_MOST / 2 ? FIRST_MOST : 2 * ((small + 15) / 16 * 16);
+	/* More lines than the entries of small pages, each in another 4 KiB of few large pages. */
+	const struct shape ring = { .order = ORDER_LINES, .nodes = nodes, .line_bytes = apart, .page_bytes = PAGE_2M, .bytes = (uint64_t)nodes * apart,
+	                            .span_bytes = (uint64_t)nodes * apart };
+	uint64_t cycles, misses = 0;
+	struct counting c;
+
+	if (b->large_pages != LARGE_PAGES_UNKNOWN)
+		return b->large_pages == LARGE_PAGES_SPLIT;
+	b->large_pages = LARGE_PAGES_WHOLE;
+	if (!b->cycles || !begin(b, by, &never_misses, &c))
+		return false;
+	enum status st = ring_visit(b, by, &c, &ring, &cycles, &misses);
+	b->random = kept;
+	if (counters_stop(b->a, b->cpu, &c.plan, 0, b->core) == ST_OK && st == ST_OK && misses * WALK_PART >= nodes)
+		b->large_pages = LARGE_PAGES_SPLIT;
+	return b->large_pages == LARGE_PAGES_SPLIT;
 }

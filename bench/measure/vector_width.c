@@ -1,13 +1,14 @@
 /* bench/measure/vector_width.c: chooses the vector width and the offset between the arrays with which a stream is fastest.
  *
- * A row's kernels differ only in vector width: an iteration touches the same bytes of the same arrays. The widest is not always the fastest: a
+ * A row's kernels differ only in vector width, and triads in whether product and sum are one instruction: an iteration touches the same bytes of
+ * the same arrays. The widest is not always the fastest: a
  * core whose loads run far ahead of its stores may disturb its own prefetchers (an AMD EPYC of family 25, model 17, triad in DRAM: 16 bytes
  * 23.8, 32 bytes 23.1, 64 bytes 18.2 GB/s, medians of seven). Nor is one offset between arrays the best everywhere: half a page and a line keeps
  * loads from meeting stores in the low twelve address bits, which costs Intel's cores a replay each; the same EPYC's L2 is faster by 2 % where the
  * arrays begin alike (112.0 for 109.6 GB/s, medians of eleven). In the L1 and the L2 that is tried as well. So real processors run windows of each
  * choice alternately over the same memory.
  *
- * A simulated processor takes the widest: the value expected of it is computed for one kernel. */
+ * A simulated processor takes the first, the widest that multiplies and adds apart: the value expected of it is computed for one kernel. */
 #include "bench/measure/vector_width.h"
 
 #define TRIES_LEAST 5u

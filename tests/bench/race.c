@@ -21,7 +21,7 @@
 #include "asm/kernel.h"
 
 #define THREADS_MAX 2
-#define WIDTHS 3
+#define WIDTHS 5
 #define TRIES 7
 
 /* Bytes between arrays, as bench/measure has them: half a page and a line, and none. */
@@ -118,7 +118,7 @@ C_LOOP loop_daxpy(double *restrict a, const double *b, const double *restrict c,
 		a[i] = a[i] + 3.0 * c[i];
 }
 
-#define WIDTHS_OF(name) { name "_avx512", name "_avx", name "_sse2" }
+#define WIDTHS_OF(name) { name "_avx512", name "_avx512_fma", name "_avx", name "_avx_fma", name "_sse2" }
 static const struct stream streams[] = {
 	{ "stream", { WIDTHS_OF("k_triad"), WIDTHS_OF("k_triad_nt") }, { loop_triad, loop_triad_nt }, 3, 1, 2, 24 },
 	{ "copy", { WIDTHS_OF("k_copy"), WIDTHS_OF("k_copy_nt") }, { loop_copy, NULL }, 2, 1, 1, 16 },
@@ -206,8 +206,8 @@ static void *run(void *argument)
 /* The kernels in memory of their own, those that this processor has. */
 static bool kernels(struct race *race, const struct stream *stream, bool nt)
 {
-	const bool has[WIDTHS] = { __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq"),
-		__builtin_cpu_supports("avx"), true };
+	const bool wide = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq"),
+		avx = __builtin_cpu_supports("avx"), has[WIDTHS] = { wide, wide, avx, avx && __builtin_cpu_supports("fma"), true };
 	const size_t bytes = (size_t)(kernel_code_end - kernel_code);
 	uint8_t *code = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (code == MAP_FAILED)
@@ -216,7 +216,7 @@ static bool kernels(struct race *race, const struct stream *stream, bool nt)
 	if (mprotect(code, bytes, PROT_READ | PROT_EXEC))
 		return false;
 	const char *const widest = getenv("WIDEST"); /* avx, sse: wider ones stay hidden */
-	const unsigned first = !widest || !strcmp(widest, "avx512") ? 0 : !strcmp(widest, "avx") ? 1 : 2;
+	const unsigned first = !widest || !strcmp(widest, "avx512") ? 0 : !strcmp(widest, "avx") ? 2 : 4;
 
 	for (unsigned i = first; i < WIDTHS; i++)
 		for (const struct kernel *k = kernel_table; has[i] && k < kernel_table_end; k++)

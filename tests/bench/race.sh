@@ -11,6 +11,8 @@ set -u
 out=${OUT:-out} rounds=${1:-10}
 [ $# = 0 ] || shift
 race=$out/tests/bench/race
+[ "${WIDEST:-avx512}" = avx512 ] || race=${race}_avx # gcc's loops would use AVX-512 otherwise
+[ -x "$race" ] || { echo "race.sh: $race is missing: make $race" >&2; exit 3; }
 units=(sse sse)
 grep -qw avx /proc/cpuinfo && units=(avx avx)
 grep -qw fma /proc/cpuinfo && units[1]=${units[1]}_fma

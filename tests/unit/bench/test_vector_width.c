@@ -78,7 +78,13 @@ static void test_width_kernels_of_a_row_move_the_same(void **state)
 
 			if (wider->data_bytes != narrower->data_bytes || wider->step_bytes != narrower->step_bytes || wider->count_argument != narrower->count_argument)
 				fail_msg("%s: %s and %s", rows[i].name, wider->name, narrower->name);
-			assert_true(wider->instructions < narrower->instructions); /* the widest first */
+			if (strstr(narrower->name, "_fma")) { /* fused ones behind those that are not: a load for the product */
+				assert_memory_equal(narrower->name, wider->name, strlen(wider->name));
+				assert_int_equal(wider->instructions, narrower->instructions);
+				assert_int_equal(wider->loads, narrower->loads);
+			} else {
+				assert_true(wider->instructions < narrower->instructions); /* the widest first */
+			}
 		}
 	assert_in_range(several, 60, 200);
 }

@@ -364,6 +364,12 @@ static void test_sim_walks_beside_loads_from_memory_are_counted(void **state)
 	(void)state;
 	changed_row("sandy-bridge", "dtlb", "large_entries", "0", "load.dram_local.latency", ROW_UNPROVEN, false, "DTLB_LOAD_MISSES");
 	changed_row("sandy-bridge", "dtlb", "large_entries", "0", "load.fill_buffer.latency", ROW_UNPROVEN, false, "DTLB_LOAD_MISSES");
+	/* Beside their proofs no counter is left for it, or IBS proves the row: another job counts. */
+	changed_row("core2", "dtlb", "large_entries", "0", "load.dram_remote.latency", ROW_UNPROVEN, false, "pieces of 4 KiB");
+	changed_row("core2", "dtlb", "large_entries", "16", "load.dram_remote.latency", ROW_OK, false, "");
+	changed_row("pentium4", "dtlb", "large_entries", "0", "load.fill_buffer.latency", ROW_UNPROVEN, false, "pieces of 4 KiB");
+	changed_row("zen4", "dtlb", "large_entries", "0", "load.fill_buffer.latency", ROW_UNPROVEN, false, "pieces of 4 KiB");
+	changed_row("zen4", "dtlb", "large_entries", "8", "load.fill_buffer.latency", ROW_OK, false, "");
 }
 
 static void test_sim_stalls_that_a_processor_lacks_are_unsupported(void **state)

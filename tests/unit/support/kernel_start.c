@@ -12,6 +12,7 @@ static const struct { const char *name; enum kernel_start start; } starts[] = {
 	{ "k_touch", START_STEP }, { "k_flush", START_STEP },
 	{ "k_triad_sse2", START_STREAMS }, { "k_triad_nt_sse2", START_STREAMS },
 	{ "k_triad_avx", START_STREAMS }, { "k_triad_nt_avx", START_STREAMS },
+	{ "k_triad_avx_fma", START_STREAMS }, { "k_triad_avx512_fma", START_STREAMS },
 	{ "k_triad_avx512", START_STREAMS }, { "k_triad_nt_avx512", START_STREAMS },
 	{ "k_branch_return", START_COUNT }, { "k_branch_return_base", START_COUNT },
 	{ "k_divsd_chain_easy", START_COUNT }, { "k_divsd_chain_hard", START_COUNT },
