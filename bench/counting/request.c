@@ -158,15 +158,17 @@ static int hex_of(char c)
 	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* rHHHH: bits of PERFEVTSEL. */
+/* rHHHH: bits of PERFEVTSEL; of PERF_CTL on AMD, whose event codes have four bits more, in 35:32. */
 static enum status take_raw(const struct processor *p, const struct word *w, struct request *r, struct text *problem, bool *found)
 {
-	uint32_t v = 0;
+	const bool wide = str_equal(p->vendor, "AuthenticAMD");
+	const uint64_t allowed = 0xFFA4FFFFu & ~(wide ? 1ull << 21 : 0); /* PERF_CTL has no bit for any thread */
+	uint64_t v = 0;
 
-	*found = w->name > 1 && w->name <= 9 && (w->at[0] == 'r' || w->at[0] == 'R');
+	*found = w->name > 1 && w->name <= (wide ? 10 : 9) && (w->at[0] == 'r' || w->at[0] == 'R');
 	for (size_t i = 1; i < w->name && *found; i++) {
 		*found = hex_of(w->at[i]) >= 0;
-		v = v << 4 | (uint32_t)hex_of(w->at[i]);
+		v = v << 4 | (uint64_t)hex_of(w->at[i]);
 	}
 	if (!*found)
 		return ST_OK;
@@ -174,12 +176,13 @@ static enum status take_raw(const struct processor *p, const struct word *w, str
 		text_fmt(problem, "\"%.*s\": a raw code is a PERFEVTSEL value, which this processor has not; name a detector's unit", (int)w->length, w->at);
 		return ST_UNSUPPORTED;
 	}
-	if (v & ~0xFFA4FFFFu) {
-		text_fmt(problem, "\"%.*s\": of a raw code bits 31:23, 21, 18 and 15:0 may be set: cmask, inv, any, edge, umask, event", (int)w->length, w->at);
+	if (v & ~(allowed | (wide ? 0xFull << 32 : 0))) {
+		text_fmt(problem, wide ? "\"%.*s\": of a raw code bits 35:32, 31:23, 18 and 15:0 may be set: event's upper bits, cmask, inv, edge, umask, event" :
+			"\"%.*s\": of a raw code bits 31:23, 21, 18 and 15:0 may be set: cmask, inv, any, edge, umask, event", (int)w->length, w->at);
 		return ST_RANGE;
 	}
 	r->kind = REQUEST_CORE;
-	r->event = (struct event){ .select = (uint8_t)v, .umask = (uint8_t)(v >> 8), .edge = v >> 18 & 1, .any = v >> 21 & 1, .inv = v >> 23 & 1,
+	r->event = (struct event){ .select = (uint16_t)((v & 0xFF) | (v >> 32 & 0xF) << 8), .umask = (uint8_t)(v >> 8), .edge = v >> 18 & 1, .any = v >> 21 & 1, .inv = v >> 23 & 1,
 	                           .cmask = (uint8_t)(v >> 24), .counter_mask = UINT32_MAX, .what = "raw code", .source = "the user" };
 	enum status st = request_modifiers(p, r, w, w->name, problem);
 	str_copy(r->name, w->length + 1 < sizeof(r->name) ? w->length + 1 : sizeof(r->name), w->at);

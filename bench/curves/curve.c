@@ -337,7 +337,12 @@ void curve_row(struct bench *b, const struct row *r, const struct loop_hooks *ho
 	out->curve.x = r->curve->what == CURVE_OVERLAP || r->curve->what == CURVE_WALKS || r->curve->what == CURVE_SPREAD ? "loads" : r->curve->what == CURVE_CHAINS ? "additions" :
 		r->curve->what == CURVE_PAIRS ? "lines" : "fillers";
 	out->curve.unit = per_iteration(r->curve) ? "cycles an iteration" : "cycles each";
-	st = curve_set_up(&p, out);
+	if (r->prefetch == PREFETCH_PAIR && !b->cpu->processor->prefetch_pair) {
+		str_copy(out->reason, sizeof(out->reason), "no prefetcher of this processor is known to bring the other line of a pair");
+		st = ST_UNSUPPORTED;
+	} else {
+		st = curve_set_up(&p, out);
+	}
 	if ((st == ST_UNSUPPORTED || st == ST_MISSING) && out->reason[0]) {
 		out->status = ROW_UNSUPPORTED;
 		out->absent = st == ST_UNSUPPORTED;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bench/report/user_account.h"
+#include "pmu/core/concept.h"
 #include "runner/export/export.h"
 #include "tables/processor.h"
 
@@ -159,6 +160,11 @@ enum status export_likwid(const struct export *e)
 {
 	const struct processor *p = user_account_processor(e->d);
 	int64_t counters = doc_whole(e->d, doc_get(e->d, doc_get(e->d, doc_root(e->d), "machine"), "pmu"), "general");
+	/* without fixed counters instructions and cycles take the first general ones */
+	static const char *const general[] = { "instructions", "cycles" };
+	const bool fixed = doc_whole(e->d, doc_get(e->d, doc_get(e->d, doc_root(e->d), "machine"), "pmu"), "fixed") > 0;
+	const unsigned first = fixed ? 0 : COUNT_OF(general);
+	const char *const cycles = fixed ? "FIXC1" : "PMC1";
 	unsigned used[16], n = 0, left = 0;
 	char name[96];
 	for (unsigned i = 0; i < stall_term_count; i++) {
@@ -166,21 +172,26 @@ enum status export_likwid(const struct export *e)
 		/* a counter of a group is one event, and a metric has one price */
 		if (!x || x->term_count > 1 || strchr(x->text, ':') || !stall_terms[i].penalty[0] || !likwid_event(p, x->text, name, sizeof(name)))
 			continue;
-		if (n < COUNT_OF(used) && (int64_t)n < counters)
+		if (n < COUNT_OF(used) && (int64_t)(n + first) < counters)
 			used[n++] = i;
 		else
 			left++;
 	}
-	if (!n) {
+	if (!n || (!fixed && (!concept_event(p, general[0]) || !concept_event(p, general[1])))) {
 		complain(e->c, "no counters, no event of the accounting in the tables of this processor, or no penalty is proved");
 		return ST_MISSING;
 	}
-	fputs("SHORT Stall cycles by source\n\nEVENTSET\nFIXC0 INSTR_RETIRED_ANY\nFIXC1 CPU_CLK_UNHALTED_CORE\nFIXC2 CPU_CLK_UNHALTED_REF\n", stdout);
+	fputs("SHORT Stall cycles by source\n\nEVENTSET\n", stdout);
+	if (fixed)
+		fputs("FIXC0 INSTR_RETIRED_ANY\nFIXC1 CPU_CLK_UNHALTED_CORE\nFIXC2 CPU_CLK_UNHALTED_REF\n", stdout);
+	else
+		for (unsigned i = 0; i < first; i++)
+			printf("PMC%u %s\n", i, likwid_event(p, concept_event(p, general[i])->name, name, sizeof(name)));
 	for (unsigned i = 0; i < n; i++)
-		printf("PMC%u %s\n", i, likwid_event(p, counted(e, p, used[i])->text, name, sizeof(name)));
-	fputs("\nMETRICS\nRuntime (RDTSC) [s] time\nCPI FIXC1/FIXC0\n", stdout);
+		printf("PMC%u %s\n", first + i, likwid_event(p, counted(e, p, used[i])->text, name, sizeof(name)));
+	printf("\nMETRICS\nRuntime (RDTSC) [s] time\nCPI %s/%s\n", cycles, fixed ? "FIXC0" : "PMC0");
 	for (unsigned i = 0; i < n; i++)
-		printf("Share of cycles, %s PMC%u*%s/FIXC1\n", stall_terms[used[i]].title, i, doc_get(e->d, proved(e, stall_terms[used[i]].penalty), "value")->string);
+		printf("Share of cycles, %s PMC%u*%s/%s\n", stall_terms[used[i]].title, first + i, doc_get(e->d, proved(e, stall_terms[used[i]].penalty), "value")->string, cycles);
 	fputs("\nLONG\nEach share is the count times the penalty that was measured on this machine, of all core cycles:\n"
 	      "what it costs when nothing hides it.\n", stdout);
 	complain(e->c, "%u sources left out: no more counters. Not held by this format: ranges, spread, proof. Events are spelt as in likwid 5", left);

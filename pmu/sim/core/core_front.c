@@ -8,7 +8,8 @@
  * - Decode takes front.decode_width instructions a cycle in order, an instruction of several uops only as the first of a
  *   cycle, a microcoded one alone, at front.microcode_width uops a cycle.
  * - The uop cache, if there is one, holds decoded windows of front.uop_cache_window bytes. An instruction in such a window
- *   is delivered without fetch, decoders and L1I, at most front.uop_cache_width uops a cycle and from one window. A window
+ *   is delivered without fetch, decoders and L1I, at most front.uop_cache_width uops a cycle and from one window; with
+ *   front.uop_cache_translates the window is looked up in the ITLB, and waits for its translation. A window
  *   enters the cache when the decoders leave it, if it had no more than front.uop_cache_window_uops uops by then; all of it
  *   counts as cached. Switching from the cache back to the decoders costs fetch front.uop_cache_switch_cycles.
  * - When microcode follows an instruction that is not microcoded, decode waits front.microcode_switch_cycles.
@@ -123,8 +124,17 @@ void front_forget_line(struct core_thread *c, uint64_t va)
 	}
 }
 
+/* When a window is looked up in the uop cache: the translation, where it needs one, comes before. A page that is not there is left to fetch. */
+static uint64_t cache_translated(struct core_thread *c, uint64_t ip, uint64_t cycle)
+{
+	struct tlb_reply t;
+	if (!c->m->front_uop_cache_translates || memory_translate(c->memory, c->core, c->thread, ip, FOR_CODE, cycle, &t) != ST_OK)
+		return cycle;
+	return max_cycle(cycle, t.ready);
+}
+
 /* Whether the uop cache delivers the instruction; *cycle is then when. */
-static bool cache_deliver(struct core_thread *c, const struct core_plan *p, uint64_t ip, uint64_t *cycle)
+static bool cache_deliver(struct core_thread *c, const struct core_plan *p, uint64_t ip, bool wrong_path, uint64_t *cycle)
 {
 	struct front *f = &c->front;
 	const struct machine *m = c->m;
@@ -140,7 +150,7 @@ static bool cache_deliver(struct core_thread *c, const struct core_plan *p, uint
 		if (f->from_cache && f->redirected)
 			d = max_cycle(d, f->fetch_cycle);
 		if (f->from_cache)
-			d++;
+			d = 1 + (wrong_path ? d : cache_translated(c, ip, d));
 		f->uop_window = window;
 		f->uop_window_uops = f->cached_uops = 0;
 	}
@@ -196,7 +206,7 @@ enum status front_deliver(struct core_thread *c, const struct core_plan *p, uint
 {
 	struct front *f = &c->front;
 	const struct machine *m = c->m;
-	if (c->uop_sets && cache_deliver(c, p, ip, cycle)) {
+	if (c->uop_sets && cache_deliver(c, p, ip, wrong_path, cycle)) {
 		*why = WAIT_DECODE;
 		return ST_OK;
 	}

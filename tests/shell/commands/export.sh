@@ -80,7 +80,7 @@ likwid() { # each counter of the event set is used once in a metric, and only th
 		END { for (p in set) if (used[p] != 1) exit 1; exit !(n == 4 && s == 3) }' "$work/l.txt" && grep -x "PMC0 MEM_LOAD_RETIRED_L2_HIT" "$work/l.txt"
 }
 check "export_likwid_is_a_group" likwid
-if command -v likwid-perfctr >/dev/null && arch=$(likwid-perfctr -i 2>/dev/null | sed -n 's/^CPU short:[[:space:]]*//p') && [ -n "$arch" ] && [ "$arch" != nil ]; then # nil: Lua's, of a processor it has no name for
+if command -v likwid-perfctr >/dev/null && arch=$(likwid-perfctr -i 2>/dev/null | sed -n 's/^CPU short:[[:space:]]*//p') && [ -n "$arch" ] && [ "$arch" != nil ] && [ "$arch" != unknown ]; then # nil is Lua's; both of a processor it has no name for
 	likwid_loads() { # by likwid itself, as a group of the processor at hand: its readers look at the shape, not at the events
 		mkdir -p "$work/user/.likwid/groups/$arch" && cp "$work/l.txt" "$work/user/.likwid/groups/$arch/STALLS.txt" &&
 			HOME=$work/user likwid-perfctr -a | grep -E "STALLS[[:space:]]+Stall cycles by source" && HOME=$work/user likwid-perfctr -H -g STALLS | grep "^Each share is the count times"

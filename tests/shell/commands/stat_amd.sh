@@ -65,6 +65,20 @@ metrics() {
 }
 check "amd_metrics_of_the_l3_and_of_memory" metrics
 
+raw_codes() { # event codes of twelve bits: 0x0C0 is instructions, 0x1C0 is not; no bit for any thread
+	stat zen4 load.l2.latency rC0,EX_RET_INSTR,r0000000C0 >/dev/null && [ "$(value rC0)" = "$(value EX_RET_INSTR)" ] && [ "$(value r0000000C0)" = "$(value EX_RET_INSTR)" ] &&
+		[ "$(value rC0)" -gt 0 ] && stat zen4 load.l2.latency r100001EA0,DE_NO_DISPATCH_PER_SLOT.BACKEND_STALLS,r1000000C0 >/dev/null &&
+		[ "$(grep -c '^"r1000000C0","not modelled by this simulated machine"\|^"r100001EA0","not modelled by this simulated machine"' "$work/csv")" -eq 2 ] &&
+		"$s" stat --machine zen4 -w load.l2.latency -e r2000C0 2>&1 | grep -q 'bits 35:32, 31:23, 18 and 15:0' &&
+		"$s" stat --machine nehalem-ep -w load.l2.latency -e r1000000C0 2>&1 | grep -q 'no event of that name'
+}
+check "amd_raw_codes_have_twelve_bits_of_event" raw_codes
+likwid() { # no fixed counters: instructions and cycles take the first general ones
+	"$s" run --backend sim --machine zen4 --suite load.l2.penalty,load.l3.penalty --out "$work/run" >/dev/null && "$s" export likwid "$work"/run/*/ >"$work/likwid" 2>/dev/null &&
+		! grep -q FIXC "$work/likwid" && grep -qx "PMC0 RETIRED_INSTRUCTIONS" "$work/likwid" && grep -qx "PMC1 CPU_CLOCKS_UNHALTED" "$work/likwid" &&
+		grep -qx "CPI PMC1/PMC0" "$work/likwid" && grep -qE '^Share of cycles, .* PMC2\*[0-9.]+/PMC1$' "$work/likwid"
+}
+check "amd_export_likwid_has_no_fixed_counters" likwid
 three_methods() { # MACHINE UNIT ROW...: chase, IBS and the L3's own sampling of each row agree
 	local machine=$1 unit=$2 rows
 	shift 2

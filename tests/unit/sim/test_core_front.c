@@ -98,6 +98,35 @@ static void test_core_uop_cache_takes_over_from_the_decoders(void **state)
 	core_bench_close(b);
 }
 
+/* Three pages of code that the uop cache holds, and an ITLB of one entry: where the predictor translates, each page is looked up and waits. */
+static void test_core_uop_cache_waits_for_a_translation_where_it_needs_one(void **state)
+{
+	(void)state;
+	struct machine m = core_bench_machine("nehalem-ep");
+	uint64_t cycles[2], hits[2];
+	m.front_loop_uops = 0;
+	m.front_uop_cache = 4096;
+	m.itlb_entries = m.itlb_ways = 1;
+	m.itlb_large_entries = 0;
+	m.stlb_cycles = 50;
+	for (unsigned translates = 0; translates < 2; translates++) {
+		m.front_uop_cache_translates = translates;
+		struct core_bench *b = core_bench_open(&m);
+		core_bench_tap(b, 0, SIG_ITLB_MISS, 0, false, false);
+		core_bench_emit(b, 3 * 4096 / 9, "660F1F840000000000");
+		core_bench_emit(b, 1, RET);
+		core_bench_run(b, 1);
+		core_bench_run(b, 1);
+		const uint64_t before = core_bench_count(b, 0);
+		cycles[translates] = core_bench_run(b, 1);
+		hits[translates] = core_bench_count(b, 0) - before;
+		core_bench_close(b);
+	}
+	assert_int_equal(hits[0], 0);
+	assert_int_equal(hits[1], 3);
+	assert_true(cycles[1] >= cycles[0] + 3 * m.stlb_cycles);
+}
+
 static void test_core_partial_flags_and_registers_stall_allocation(void **state)
 {
 	(void)state;
@@ -135,6 +164,7 @@ int main(void)
 		cmocka_unit_test(test_core_loop_buffer_hides_the_decoders),
 		cmocka_unit_test(test_core_read_ports_limit_cold_registers),
 		cmocka_unit_test(test_core_uop_cache_takes_over_from_the_decoders),
+		cmocka_unit_test(test_core_uop_cache_waits_for_a_translation_where_it_needs_one),
 		cmocka_unit_test(test_core_partial_flags_and_registers_stall_allocation),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
