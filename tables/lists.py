@@ -53,8 +53,8 @@ def write_cache_descriptors(out, rows):
 
 
 WATCHDOG_COLUMNS = ["vendor", "first", "last", "kind", "name", "source"]
-WATCHDOG_KINDS = {"tco1": "WATCHDOG_TCO1", "tco2": "WATCHDOG_TCO2", "tco4": "WATCHDOG_TCO4", "tco4dnv": "WATCHDOG_TCO4_DNV", "tco6": "WATCHDOG_TCO6",
-                  "fch": "WATCHDOG_FCH", "i6300esb": "WATCHDOG_I6300ESB"}
+WATCHDOG_KINDS = {"tco1": "WATCHDOG_TCO1", "tco2": "WATCHDOG_TCO2", "tco3": "WATCHDOG_TCO3", "tco4": "WATCHDOG_TCO4", "tco4dnv": "WATCHDOG_TCO4_DNV", "tco5": "WATCHDOG_TCO5",
+                  "tco6": "WATCHDOG_TCO6", "fch": "WATCHDOG_FCH", "i6300esb": "WATCHDOG_I6300ESB"}
 
 
 def read_watchdogs(p, folder):

@@ -92,16 +92,45 @@ static bool has_victim_l3(const struct cpu *cpu)
 	return l3 && !l3->inclusive;
 }
 
+/* Whether the row asks for memory of one node where the firmware tells one for several packages: it may spread addresses over all packages'
+ * memory. Processors on one front-side bus share theirs. */
+static bool node_is_unknown(const struct bench *b, const struct row *r)
+{
+	const struct expression *bus = concept_counted(b->cpu->processor, "bus.line"), *queue = concept_counted(b->cpu->processor, "bus.read.inserts");
+	bool several = false;
+
+	if ((r->source != SOURCE_DRAM_LOCAL && r->source != SOURCE_DRAM_OF_CORE) || r->kind == KIND_SIZE || b->a->nodes > 1 || bus || queue)
+		return false;
+	for (unsigned core = 1; core < b->a->cores && core < CORES_MAX; core++)
+		several = several || b->groups.package[core] != b->groups.package[0];
+	return several;
+}
+
+/* Whether the set shows which node's memory answered, as its concepts' names tell. */
+static bool names_node(const struct row_proof_set *set)
+{
+	for (unsigned i = 0; i < ROW_PROOFS_MAX && set->proofs[i].concept; i++)
+		if (str_glob("*.dram.local", set->proofs[i].concept))
+			return true;
+	return false;
+}
+
 void evidence_plan(struct bench *b, const struct row *r, unsigned runs, struct counting *c)
 {
+	const bool node = node_is_unknown(b, r);
 	const char *problem;
 
 	memset(c, 0, sizeof(*c));
 	if (!b->cycles)
 		return;
-	for (const struct row_proof_set *set = r->proofs; set && set->proofs[0].concept; set++)
-		if (!(set->without_l3 && cpu_last_level(b->cpu) > 2) && !(set->victim_l3 && !has_victim_l3(b->cpu)) && evidence_plan_set(b, set, runs, c))
+	for (const struct row_proof_set *set = r->proofs; set && set->proofs[0].concept; set++) {
+		if ((set->without_l3 && cpu_last_level(b->cpu) > 2) || (set->victim_l3 && !has_victim_l3(b->cpu)))
+			continue;
+		if (node && !names_node(set))
+			c->node_unknown = true;
+		else if (evidence_plan_set(b, set, runs, c))
 			return;
+	}
 	c->list[0] = b->cycles;
 	c->events = 1;
 	c->on = plan_events(b->cpu, c->list, 1, &c->plan, &problem) == ST_OK;
@@ -117,6 +146,8 @@ bool evidence_lacking(const struct bench *b, const struct counting *c, struct te
 
 	if (!b->cycles)
 		text_fmt(why, "no performance counters%s%s", b->cpu->pmu_absent ? ": " : "", b->cpu->pmu_absent ? b->cpu->pmu_absent : "");
+	else if (c->node_unknown)
+		text_fmt(why, "one memory node for several packages, and no event used here tells whose memory answered");
 	else if (c->uncounted && plan_extra_absent(b->cpu, c->uncounted))
 		text_fmt(why, "register 0x%x of %s does not answer", c->uncounted->extra_msr, c->uncounted->name);
 	else if (c->uncounted)
@@ -127,7 +158,7 @@ bool evidence_lacking(const struct bench *b, const struct counting *c, struct te
 		text_fmt(why, "this processor has no event that proves it: %s%s", counts[x->exactness], x->why);
 	else
 		text_fmt(why, "this processor has no event that proves it");
-	return b->cycles && !c->uncounted && !c->crowded && x;
+	return b->cycles && !c->node_unknown && !c->uncounted && !c->crowded && x;
 }
 
 /* --- instructions retired against the code ----------------------------------------------------- */

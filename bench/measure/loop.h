@@ -40,6 +40,7 @@ struct counting {
 	/* why there are none, each NULL or false if that is not why */
 	const struct event *uncounted;     /* one that would prove the row, and that no counter of this machine counts */
 	const struct expression *unproving; /* what this processor has for a concept: none, or what counts another thing too */
+	bool node_unknown;                 /* what would prove it does not tell the node, and the node is not known */
 	bool crowded;                      /* the events that would prove it do not go into so few runs */
 	bool on;
 };

@@ -3,7 +3,7 @@
 #include "efi/processor/watchdog_io.h"
 #include "pmu/text.h"
 
-/* TCO, Intel 316972 13.9: offsets from the TCO base; a tick is 0.6 s, and the second time-out in a row resets. */
+/* TCO, Intel 316972 13.9: offsets from the TCO base; a tick is 0.6 s (Bay Trail and Braswell: 1 s), and the second time-out in a row resets. */
 #define TCO_RLD      0x00
 #define TCO_TMR1     0x01 /* of ICH to ICH5: one byte of 6 bits */
 #define TCO1_STS     0x04
@@ -25,6 +25,13 @@
 #define SMBUS_CONTROL     0xC6000Cu /* behind it: the SMBus's private registers, general control */
 #define SMBUS_CONTROL_DNV 0xCF000Cu
 #define NO_REBOOT_P2SB 0x02u
+#define BAY_DECODED  0x02u     /* Bay Trail: of the bridge's registers 40 (ACPI base) and 44 (power management's base) */
+#define BAY_PMC_MASK 0xFFFFFE00u
+#define BAY_PMC_CFG  0x08u
+#define APOLLO_PMC   0x0D0100u /* Apollo Lake: device 13, function 1 has power management's base in 10, and the ACPI base in 20 */
+#define APOLLO_PMC_CFG 0x1008u
+#define APOLLO_ACPI  0x400u    /* where that one reads 0: it is no proper base address (coreboot, soc/intel/apollolake/pmc.c) */
+#define NO_REBOOT_PMC 0x10u
 
 /* 6300ESB, Intel 300641 16: PCI offsets 0x60 and 0x68, timers in memory; a tick is 2^15 cycles of 33 MHz. */
 #define ESB_CONFIG   0x60
@@ -91,9 +98,32 @@ static uint64_t p2sb_base(const struct watchdog_io *io)
 	return there == 0xFFFF ? 0 : at;
 }
 
+static bool tco_find_bay(struct watchdog_chip_state *c, const struct watchdog_io *io)
+{
+	const uint32_t acpi = config(c, io, ACPI_BASE, 4), pmc = config(c, io, ACPI_BASE + 4, 4);
+	c->base = (acpi & 0xFF80) + 0x60;
+	c->places[0] = (pmc & BAY_PMC_MASK) + BAY_PMC_CFG;
+	return (acpi & BAY_DECODED) != 0 && (acpi & 0xFF80) != 0 && (pmc & BAY_DECODED) != 0 && (pmc & BAY_PMC_MASK) != 0;
+}
+
+static bool tco_find_apollo(struct watchdog_chip_state *c, const struct watchdog_io *io)
+{
+	const uint32_t at = io->read(io, IN_CONFIG, APOLLO_PMC | 0x10, 4), acpi = io->read(io, IN_CONFIG, APOLLO_PMC | 0x20, 4) & 0xFF80;
+	const uint64_t pmc = (at & ~0xFu) | ((at & 0x6) == 0x4 ? (uint64_t)io->read(io, IN_CONFIG, APOLLO_PMC | 0x14, 4) << 32 : 0);
+	if (io->read(io, IN_CONFIG, APOLLO_PMC, 2) == 0xFFFF || pmc == 0) /* hidden */
+		return false;
+	c->base = (acpi != 0 ? acpi : APOLLO_ACPI) + 0x60; /* ports that nobody decodes read as a locked timer */
+	c->places[0] = pmc + APOLLO_PMC_CFG;
+	return true;
+}
+
 /* Fills c->base, and c->places[0] if NO_REBOOT is in memory. */
 static bool tco_find(struct watchdog_chip_state *c, const struct watchdog_io *io, uint8_t kind)
 {
+	if (kind == WATCHDOG_TCO3)
+		return tco_find_bay(c, io);
+	if (kind == WATCHDOG_TCO5)
+		return tco_find_apollo(c, io);
 	if (kind == WATCHDOG_TCO1 || kind == WATCHDOG_TCO2) {
 		const uint32_t acpi = config(c, io, ACPI_BASE, 4) & 0xFF80, root = kind == WATCHDOG_TCO2 ? config(c, io, 0xF0, 4) : 1;
 		const uint32_t on = config(c, io, ACPI_BASE + 4, 4) & (kind == WATCHDOG_TCO2 ? 0x80u : 0x10u);
@@ -129,7 +159,13 @@ static void set_no_reboot(const struct watchdog_chip_state *c, const struct watc
 
 static uint32_t no_reboot_bit(uint8_t kind)
 {
-	return kind == WATCHDOG_TCO1 ? NO_REBOOT_D4 : kind == WATCHDOG_TCO2 ? NO_REBOOT_GCS : kind == WATCHDOG_TCO6 ? TCO_NO_REBOOT : NO_REBOOT_P2SB;
+	switch (kind) {
+	case WATCHDOG_TCO1: return NO_REBOOT_D4;
+	case WATCHDOG_TCO2: return NO_REBOOT_GCS;
+	case WATCHDOG_TCO3: case WATCHDOG_TCO5: return NO_REBOOT_PMC;
+	case WATCHDOG_TCO6: return TCO_NO_REBOOT;
+	default: return NO_REBOOT_P2SB;
+	}
 }
 
 static uint32_t tco_timer(const struct watchdog_chip_state *c, const struct watchdog_io *io, uint8_t kind)
@@ -165,8 +201,8 @@ static void tco_disarm(const struct watchdog_chip_state *c, const struct watchdo
 
 static const char *tco_arm(struct watchdog_chip_state *c, const struct watchdog_io *io, uint8_t kind, unsigned seconds)
 {
-	const uint32_t most = kind == WATCHDOG_TCO1 ? TCO_TIMER1 : TCO_TIMER;
-	unsigned ticks = seconds * 10 / 6 / 2;
+	const uint32_t most = kind == WATCHDOG_TCO1 ? TCO_TIMER1 : TCO_TIMER, tenths = kind == WATCHDOG_TCO3 ? 10 : 6; /* of a second, a tick */
+	unsigned ticks = seconds * 10 / tenths / 2;
 	if (!tco_find(c, io, kind))
 		return off;
 	c->saved[0] = port16(c, io, TCO1_CNT);
@@ -184,7 +220,7 @@ static const char *tco_arm(struct watchdog_chip_state *c, const struct watchdog_
 	tco_feed(c, io, kind);
 	if (!strapped)
 		set_port16(c, io, TCO1_CNT, count);
-	c->seconds = ticks == most ? ticks * 2 * 6 / 10 : seconds;
+	c->seconds = ticks == most ? ticks * 2 * tenths / 10 : seconds;
 	if (!strapped && (tco_timer(c, io, kind) & most) == ticks && (port16(c, io, TCO1_CNT) & TCO_HALT) == 0)
 		return NULL;
 	tco_disarm(c, io, kind);

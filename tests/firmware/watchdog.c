@@ -10,12 +10,13 @@
 #define ACPI    0x400u
 #define TCO     0x1C0u       /* 100 series and later: a base of its own */
 #define ROOT    0xFED1C000u
+#define POWER   0xFED03000u  /* Bay Trail's and Apollo Lake's power management */
 #define BRIDGE  0xFD000000u  /* behind P2SB */
 #define WINDOW  0xFEB00000u
 #define PM_AT   0xFED80300u
 #define WORDS   8u
 
-enum model { ICH5, ICH9, SUNRISE, DENVERTON, CANNON, SB700, SB800, FCH_BY_PORTS, FCH_IN_MEMORY };
+enum model { ICH5, ICH9, BAY_TRAIL, APOLLO, APOLLO_BARE, SUNRISE, DENVERTON, CANNON, SB700, SB800, FCH_BY_PORTS, FCH_IN_MEMORY };
 
 struct machine {
 	struct watchdog_io io;
@@ -44,7 +45,7 @@ static uint32_t *word(struct machine *m, uint64_t at)
 	return &none;
 }
 
-static unsigned tco_base(const struct machine *m) { return m->model == ICH5 || m->model == ICH9 ? ACPI + 0x60 : TCO; }
+static unsigned tco_base(const struct machine *m) { return m->model <= APOLLO_BARE ? ACPI + 0x60 : TCO; }
 static bool is_tco(const struct machine *m) { return m->model <= CANNON; }
 
 static uint32_t get(const uint8_t *at, unsigned bytes)
@@ -92,7 +93,7 @@ static void tco_write(struct machine *m, unsigned reg, unsigned bytes, uint32_t 
 	if (m->strapped && m->model == CANNON)
 		base[8] |= 1;
 	if (reg == 0)
-		m->left = m->model == ICH5 ? (base[1] & 0x3Fu) * 6 : (get(base + 0x12, 2) & 0x3FF) * 6;
+		m->left = m->model == ICH5 ? (base[1] & 0x3Fu) * 6 : (get(base + 0x12, 2) & 0x3FF) * (m->model == BAY_TRAIL ? 10 : 6);
 }
 
 static void fch_write(struct machine *m, uint64_t at, uint32_t value)
@@ -141,6 +142,8 @@ static bool resets(struct machine *m)
 	switch (m->model) {
 	case ICH5: return (m->config[31][0][0xD4] & 2) == 0;
 	case ICH9: return (*word(m, ROOT + 0x3410) & 0x20) == 0;
+	case BAY_TRAIL: return (*word(m, POWER + 8) & 0x10) == 0;
+	case APOLLO: case APOLLO_BARE: return (*word(m, POWER + 0x1008) & 0x10) == 0;
 	case SUNRISE: return (*word(m, BRIDGE + 0xC6000C) & 2) == 0;
 	case DENVERTON: return (*word(m, BRIDGE + 0xCF000C) & 2) == 0;
 	case CANNON: return (m->port[TCO + 8] & 1) == 0;
@@ -191,6 +194,17 @@ static struct machine *build(enum model model)
 		m->config[31][0][0xD4] = 0x42;
 		put32(m->config[31][0] + 0xF0, ROOT | 1);
 		put_word(m, ROOT + 0x3410, 0x00C01060); /* NO_REBOOT among others */
+	} else if (model == BAY_TRAIL) {
+		device(m, 31, 0, 0x0F1C8086, 0x11);
+		put32(m->config[31][0] + 0x40, ACPI | 3);
+		put32(m->config[31][0] + 0x44, POWER | 2);
+		put_word(m, POWER + 8, 0x36);
+	} else if (model == APOLLO || model == APOLLO_BARE) {
+		device(m, 31, 0, model == APOLLO ? 0x5AE88086 : 0x31978086, 0x0B);
+		device(m, 13, 1, model == APOLLO ? 0x5A948086 : 0x31948086, 0x0B);
+		put32(m->config[13][1] + 0x10, POWER | 4);
+		put32(m->config[13][1] + 0x20, model == APOLLO ? ACPI | 1 : 0); /* not told: it is not a proper base address */
+		put_word(m, POWER + 0x1008, 0x12);
 	} else if (is_tco(m)) {
 		device(m, 31, 4, model == SUNRISE ? 0xA1238086 : model == DENVERTON ? 0x19DF8086 : 0xA3238086, 0x31);
 		put32(m->config[31][4] + 0x50, TCO | 1);
@@ -278,7 +292,7 @@ static bool stays(struct machine *m, enum model model, const char *why)
 
 static void refusals(void)
 {
-	static const enum model straps[] = { ICH5, ICH9, SUNRISE, CANNON };
+	static const enum model straps[] = { ICH5, ICH9, BAY_TRAIL, APOLLO, SUNRISE, CANNON };
 	bool good = true;
 	for (unsigned i = 0; i < sizeof(straps) / sizeof(*straps); i++) {
 		struct machine *m = build(straps[i]);
@@ -292,6 +306,15 @@ static void refusals(void)
 	m = build(SUNRISE);
 	put32(m->config[31][4] + 0x54, 0);
 	claim(stays(m, SUNRISE, "switched off"), "watchdog_tco_without_a_base_stays_as_found");
+	m = build(BAY_TRAIL);
+	put32(m->config[31][0] + 0x40, ACPI | 1); /* not decoded */
+	claim(stays(m, BAY_TRAIL, "switched off"), "watchdog_bay_trail_not_decoded_stays_as_found");
+	m = build(APOLLO);
+	memset(m->config[13][1], 0xFF, 256); /* hidden */
+	claim(stays(m, APOLLO, "switched off"), "watchdog_apollo_lake_hidden_stays_as_found");
+	m = build(APOLLO_BARE);
+	memset(m->port, 0xFF, sizeof(m->port)); /* no such ports */
+	claim(stays(m, APOLLO_BARE, "locked"), "watchdog_gemini_lake_without_ports_stays_as_found");
 	m = build(FCH_IN_MEMORY);
 	m->memory[0].value = 8;
 	claim(stays(m, FCH_IN_MEMORY, "switched off"), "watchdog_fch_disabled_stays_as_found");
@@ -309,6 +332,9 @@ void watchdog_parts(void)
 {
 	chip(ICH5, "ICH5", 300, 75, "watchdog_ich5_bites", "watchdog_ich5_is_fed", "watchdog_ich5_is_put_back");
 	chip(ICH9, "ICH9", 60, 60, "watchdog_ich9_bites", "watchdog_ich9_is_fed", "watchdog_ich9_is_put_back");
+	chip(BAY_TRAIL, "Bay Trail", 60, 60, "watchdog_bay_trail_bites", "watchdog_bay_trail_is_fed", "watchdog_bay_trail_is_put_back");
+	chip(APOLLO, "Apollo Lake", 60, 60, "watchdog_apollo_lake_bites", "watchdog_apollo_lake_is_fed", "watchdog_apollo_lake_is_put_back");
+	chip(APOLLO_BARE, "Gemini Lake", 60, 60, "watchdog_gemini_lake_bites", "watchdog_gemini_lake_is_fed", "watchdog_gemini_lake_is_put_back");
 	chip(SUNRISE, "100 series", 60, 60, "watchdog_100_series_bites", "watchdog_100_series_is_fed", "watchdog_100_series_is_put_back");
 	chip(DENVERTON, "Denverton", 60, 60, "watchdog_denverton_bites", "watchdog_denverton_is_fed", "watchdog_denverton_is_put_back");
 	chip(CANNON, "300 series", 60, 60, "watchdog_300_series_bites", "watchdog_300_series_is_fed", "watchdog_300_series_is_put_back");

@@ -397,6 +397,37 @@ static void test_sim_two_runs_are_identical(void **state)
 	loop_close(&b);
 }
 
+/* Where the firmware tells one memory node for two packages, it may spread each page over both: what shows no node proves none. Processors on one
+ * bus share their memory. */
+static void test_sim_memory_of_an_unknown_node_is_not_proved(void **state)
+{
+	(void)state;
+	static const struct { const char *machine; unsigned model, nodes; const char *row; enum row_status is; } cases[] = {
+		{ "nehalem-ep", 99, 2, "load.dram_local.latency", ROW_OK }, { "nehalem-ep", 99, 1, "load.dram_local.latency", ROW_UNPROVEN },
+		{ "nehalem-ep", 26, 1, "load.dram_local.latency", ROW_OK }, { "nehalem-ep", 26, 2, "read.dram.bandwidth", ROW_OK },
+		{ "nehalem-ep", 26, 1, "read.dram.bandwidth", ROW_UNPROVEN }, { "nehalem-ep", 26, 1, "read.dram_all.bandwidth", ROW_UNPROVEN },
+		{ "nehalem-ep", 26, 1, "size.fill_buffers.entries", ROW_OK }, { "core2", 15, 1, "load.dram_local.latency", ROW_OK },
+	};
+	static struct loop_run r;
+
+	for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+		char model[8];
+		snprintf(model, sizeof(model), "%u", cases[i].model);
+		char *known = loop_changed(loop_built_in(cases[i].machine), "cpuid", "model", model), *text = loop_changed(known, "pmu", "start_sequence", "0");
+		loop_open(&r, text);
+		r.guard.access.nodes = cases[i].nodes;
+		loop_suite(&r, cases[i].row);
+		const struct row_result *row = &r.host.results[0];
+		if (row->status != cases[i].is)
+			fail_msg("%s, model %s, %u nodes: %s is %s: %s", cases[i].machine, model, cases[i].nodes, row->name, row_status_name(row->status), row->reason);
+		if (row->status == ROW_UNPROVEN)
+			assert_string_equal(row->reason, "one memory node for several packages, and no event used here tells whose memory answered");
+		loop_close(&r);
+		free(text);
+		free(known);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -416,6 +447,7 @@ int main(void)
 		cmocka_unit_test(test_sim_walks_beside_loads_from_memory_are_counted),
 		cmocka_unit_test(test_sim_stalls_that_a_processor_lacks_are_unsupported),
 		cmocka_unit_test(test_sim_two_runs_are_identical),
+		cmocka_unit_test(test_sim_memory_of_an_unknown_node_is_not_proved),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
