@@ -130,6 +130,7 @@ struct access {
 	bool dry;          /* nothing is written or counted (pmu/backend/dry_run.h): what a count decides is planned */
 	const char *name;  /* "hw", "sim:nehalem-ep", "native" */
 	unsigned cores;    /* logical processors that answer */
+	const char *core_kind; /* "p", "e", ..., "all": behind core_kind.c, whose cores these are; NULL: they are not told apart */
 	unsigned first;    /* what number the backend has for core 0: not 0 behind a layer that shows some of its cores (core_kind.c) */
 	unsigned nodes;    /* memory nodes */
 	uint64_t tsc_hz;   /* as calibrated (hw, native) or known (sim) */

@@ -5,7 +5,8 @@ map.py LIST.json TITLE KNOWN... >maps/NAME.map
 
 Names, codes, counters and whether an event is precise come from LIST.json; what an event counts comes from the first of KNOWN
 that has its name: a map of maps/, or a table `name,flags,condition,signals`. What none has is known by name alone. Where several
-events have one code (with a threshold, or a register's value), the one without is taken; off-core responses are one event a register.
+events have one code (with a threshold, or a register's value), the one without is taken, and of aliases the one that is not deprecated; off-core
+responses are one event a register.
 The map is written from the list itself, not from events.csv: what the drivers know has another way.
 """
 import json
@@ -52,9 +53,9 @@ def read(path):
             for (select, umask), flag in zip(pairs, OFFCORE.values()):
                 offcore[select, umask] = (flag, counters)
             continue
-        plain = not (number(e.get("CounterMask")) or number(e.get("Invert")) or number(e.get("EdgeDetect")) or number(e.get("AnyThread")))
+        plain = 2 * (not number(e.get("Deprecated"))) + 4 * (not (number(e.get("CounterMask")) or number(e.get("Invert")) or number(e.get("EdgeDetect")) or number(e.get("AnyThread"))))
         code, old = (selects[0], umasks[0]), codes.get((selects[0], umasks[0]))
-        if not old or (plain and not old[0]):
+        if not old or plain > old[0]:
             codes[code] = (plain, e, counters)
     return codes, offcore
 

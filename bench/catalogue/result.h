@@ -181,6 +181,7 @@ struct matrix { unsigned cells; struct matrix_cell cell[]; };
 struct row_result {
 	const struct row *row;
 	const char *name;          /* "load.l2.latency" */
+	const char *core_kind;     /* of the cores on which it ran, "p"; NULL: they are not told apart */
 	enum row_kind kind;
 	enum row_unit unit;
 	enum row_status status;

@@ -225,6 +225,8 @@ static enum status shape_large(const struct row *r, const struct cpu *cpu, struc
 
 	if (huge && !(cpu->isa & ISA_1G))
 		return unsupported(reason, capacity, "no pages of 1 GiB");
+	if (!first && cpu->tlb_enumerated)
+		return unsupported(reason, capacity, "the DTLB keeps such pages in pieces");
 	if (!first || !l1)
 		return unknown(reason, capacity, "how many such pages the DTLB holds is not known");
 	if (nodes * s->line_bytes > l1->bytes / 2) {

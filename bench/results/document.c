@@ -318,5 +318,11 @@ const struct doc_node *doc_row(const struct document *d, const char *name)
 	for (const struct doc_node *r = doc_begin(d, list); r; r = doc_next(d, r))
 		if (str_equal(doc_string(d, r, "name"), name))
 			return r;
+	for (const struct doc_node *r = doc_begin(d, list); r; r = doc_next(d, r)) {
+		const char *full = doc_string(d, r, "name");
+
+		if (str_starts(full, name) && full[str_length(name)] == '@')
+			return r;
+	}
 	return &d->nodes[0];
 }

@@ -170,6 +170,17 @@ void report_head(struct text *t, const struct access *a, const struct cpu *cpu, 
 	json_registers(t, a, cpu);
 }
 
+void report_kind(struct text *t, const struct access *a, const struct cpu *cpu)
+{
+	text_fmt(t, "{\"name\": \"%s\", \"first\": %u, ", a->core_kind, a->first);
+	json_machine(t, a, cpu);
+	text_fmt(t, ", ");
+	json_cpuid(t, a);
+	text_fmt(t, ", ");
+	json_registers(t, a, cpu);
+	text_char(t, '}');
+}
+
 void report_environment(struct text *t, const struct suite_host *host)
 {
 	text_fmt(t, "{");
@@ -183,8 +194,27 @@ void report_environment(struct text *t, const struct suite_host *host)
 	text_fmt(t, "}");
 }
 
+static void json_locks(struct text *t, const struct freq_locks *locks, const char *core_kind, bool *comma)
+{
+	for (unsigned i = 0; i < locks->count; i++) {
+		const struct freq_lock_state *p = &locks->list[i];
+
+		text_fmt(t, "%s{\"name\": \"%s\", \"msr\": \"0x%x\", \"bits\": [%u, %u]", *comma ? ", " : "", p->lock->name, p->lock->msr, p->lock->low, p->lock->high);
+		*comma = true;
+		if (core_kind)
+			text_fmt(t, ", \"core_kind\": \"%s\"", core_kind);
+		if (p->absent)
+			text_fmt(t, ", \"absent\": \"%s\"}", p->absent);
+		else
+			text_fmt(t, ", \"found\": %llu, \"wanted\": %llu, \"already\": %u, \"set\": %u, \"refused\": %u}",
+			         (unsigned long long)p->found, (unsigned long long)p->wanted, p->already, p->set, p->refused);
+	}
+}
+
 void report_summary(struct text *t, const struct suite_summary *s)
 {
+	bool comma = false;
+
 	text_fmt(t, "{\"rows\": %u", s->rows);
 	for (unsigned i = 0; i < ROW_STATUS_COUNT; i++)
 		text_fmt(t, ", \"%s\": %u", row_status_name(i), s->by_status[i]);
@@ -195,16 +225,9 @@ void report_summary(struct text *t, const struct suite_summary *s)
 	for (unsigned i = 0; i < SMI_BINS; i++)
 		text_fmt(t, "%s%u", i ? ", " : "", s->disturbances.smi[i]);
 	text_fmt(t, "], \"hwp\": %s, \"pinned\": [", s->locks.hwp ? "true" : "false");
-	for (unsigned i = 0; i < s->locks.count; i++) {
-		const struct freq_lock_state *p = &s->locks.list[i];
-
-		text_fmt(t, "%s{\"name\": \"%s\", \"msr\": \"0x%x\", \"bits\": [%u, %u]", i ? ", " : "", p->lock->name, p->lock->msr, p->lock->low, p->lock->high);
-		if (p->absent)
-			text_fmt(t, ", \"absent\": \"%s\"}", p->absent);
-		else
-			text_fmt(t, ", \"found\": %llu, \"wanted\": %llu, \"already\": %u, \"set\": %u, \"refused\": %u}",
-			         (unsigned long long)p->found, (unsigned long long)p->wanted, p->already, p->set, p->refused);
-	}
+	for (unsigned i = 0; i < s->kinds_before; i++)
+		json_locks(t, &s->locks_before[i].locks, s->locks_before[i].core_kind, &comma);
+	json_locks(t, &s->locks, s->core_kind, &comma);
 	text_fmt(t, "], \"uncore\": ");
 	boxes_json(t, &s->boxes);
 	text_char(t, '}');
@@ -225,8 +248,7 @@ void report_row(struct text *t, const struct access *a, const struct row_result 
 {
 	bool there = row_has_value(r), known = there && !r->cycles_open;
 
-	text_fmt(t, "{");
-	json_string(t, "name", r->name);
+	text_fmt(t, "{\"name\": \"%s%s%s\"", r->name, r->core_kind ? "@" : "", r->core_kind ? r->core_kind : "");
 	text_fmt(t, ", \"kind\": \"%s\", \"unit\": \"%s\"", row_kind_name(r->kind), row_unit_name(r->unit));
 	json_fixed(t, "value", r->value_milli, known);
 	json_fixed(t, "spread", r->spread_milli, known);

@@ -8,6 +8,7 @@
 #include "bench/results/settings.h"
 #include "bench/uncore/boxes.h"
 #include "bench/workloads/known_program.h"
+#include "pmu/backend/core_kind.h"
 #include "pmu/core/freq_lock.h"
 
 #define RESULTS_VERSION 1
@@ -15,7 +16,10 @@
 /* Summary of a run. */
 struct suite_summary {
 	struct disturbances disturbances;
-	struct freq_locks locks;  /* locked clocks */
+	struct freq_locks locks;  /* locked clocks, of the kind of cores whose rows run */
+	struct { const char *core_kind; struct freq_locks locks; } locks_before[CORE_KINDS_MAX]; /* and of the kinds before */
+	unsigned kinds_before;
+	const char *core_kind;    /* NULL: cores are not told apart */
 	struct box_types boxes;   /* uncore boxes that the rows found */
 	unsigned rows, by_status[ROW_STATUS_COUNT];
 	unsigned unexpected;      /* simulated: neither ok nor an expected unsupported; else rows against --expect */
@@ -26,10 +30,15 @@ struct suite_summary {
 	enum status files;        /* ST_OK, or why results could not be written */
 };
 
+/* A kind of cores with its own descriptor, whose rows run behind those of the kind before. */
+struct suite_kind { const struct access *a; const struct cpu *cpu; };
+
 /* The members of the results object that describe the run: schema, machine, settings, CPUID, registers. One member a line, without braces and
  * without a final comma. Reads registers: call it before the first write. */
 void report_head(struct text *t, const struct access *a, const struct cpu *cpu, const struct suite_settings *s,
                  uint64_t seed);
+/* A kind of cores: a JSON object with what report_head says of the machine. */
+void report_kind(struct text *t, const struct access *a, const struct cpu *cpu);
 /* The environment block: a JSON object. */
 void report_environment(struct text *t, const struct suite_host *host);
 /* One row: a JSON object on one line. */

@@ -73,8 +73,10 @@ static void row_line(struct text *t, struct table *table, const struct row_resul
 	unsigned number = 0;
 	bool fresh = false;
 
-	text_fmt(t, str_length(r->name) > NAME_COLUMNS ? "%s\n%*s" : "%s%*s", r->name,
-	         str_length(r->name) > NAME_COLUMNS ? NAME_COLUMNS : NAME_COLUMNS - (int)str_length(r->name), "");
+	const int columns = (int)(str_length(r->name) + (r->core_kind ? 1 + str_length(r->core_kind) : 0));
+
+	text_fmt(t, columns > NAME_COLUMNS ? "%s%s%s\n%*s" : "%s%s%s%*s", r->name, r->core_kind ? "@" : "", r->core_kind ? r->core_kind : "",
+	         columns > NAME_COLUMNS ? NAME_COLUMNS : NAME_COLUMNS - columns, "");
 	if (row_has_value(r) && r->cycles_open) {
 		text_fmt(t, " %8s %-7s %6s", "-", unit, "-");
 		table_fixed(t, 8, r->ns_milli);

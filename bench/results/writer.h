@@ -5,6 +5,7 @@
 #include "bench/workloads/profile.h"
 #include "bench/results/report.h"
 #include "bench/workloads/work.h"
+#include "pmu/backend/core_kind.h"
 
 #define KNOWN_PROGRAM_NAME "study" /* in the journal's start line; no row has this name */
 
@@ -33,26 +34,42 @@ struct writer {
 	struct text json, csv;
 	struct text profile;     /* workloads of a profile in the form of results.json; at = NULL: no room was requested */
 	size_t json_bytes, profile_bytes;
+	unsigned kinds;          /* of cores, for which there is room */
 	bool comma;
-	/* of earlier boots */
+	struct text accounting, trust, study; /* in the form of results.json, with their keys but for the first */
+	struct json environment;
+	/* of the kind of cores whose rows are written, writer_kind */
+	unsigned kind;           /* in core_kind_names */
 	uint8_t *earlier;        /* enum earlier of each row of the table */
 	int64_t *penalty_milli;  /* of each row of the table, -1: none in this run */
 	struct writer_note *notes; /* of each row of the table */
-	struct text accounting, trust; /* in the form of results.json */
-	uint8_t part_earlier[SUITE_SECTIONS];
-	bool known_program_begun;
-	struct json study;       /* of the journal, bytes = 0: none yet */
-	struct json environment;
+	uint8_t *part_earlier, *study_earlier; /* enum earlier of each section, and of the study of a known program */
+	/* of all kinds of cores, one behind the other: what the former point into */
+	uint8_t *all_earlier;
+	int64_t *all_penalties;
+	struct writer_note *all_notes;
+	uint8_t all_parts[CORE_KIND_NAMES][SUITE_SECTIONS], all_studies[CORE_KIND_NAMES];
 };
 
 #define PROFILE_BYTES (16u << 20) /* all rows under a profile of 64 events */
 
-/* Allocates room, with `profile_bytes` for workloads. ST_FULL: no memory. The other functions keep the first file error in out->files. */
+/* Allocates room for rows of `kinds` kinds of cores, with `profile_bytes` for workloads. ST_FULL: no memory. The other functions keep the first file
+ * error in out->files. */
 MUST_CHECK enum status writer_open(struct writer *w, const struct access *a, const struct suite_host *host, struct suite_summary *out,
-                                   size_t profile_bytes);
+                                   size_t profile_bytes, unsigned kinds);
 void writer_close(struct writer *w);
-/* Starts a new run: writes the head of the results and the first lines of the journal. Reads registers. */
-void writer_head(struct writer *w, const struct cpu *cpu, const struct suite_settings *s, uint64_t seed, uint64_t key);
+/* Starts a new run on n kinds: writes the head of the results and the first lines of the journal. Reads registers. */
+void writer_head(struct writer *w, const struct suite_kind *kinds, unsigned n, const struct suite_settings *s, uint64_t seed, uint64_t key);
+/* What is written from now on is of the cores of `a`. */
+void writer_kind(struct writer *w, const struct access *a);
+/* The kind of cores behind the @ of a name, in core_kind_names, 0: there is none; *base: the name before it. CORE_KIND_NAMES: no such kind. */
+unsigned writer_kind_named(struct json name, struct json *base);
+/* Whether it is the name that writer_kind_named found before an @ or the end. */
+bool writer_is(struct json base, const char *name);
+/* For writer_resume.c: the views of writer_kind by number. */
+void writer_view(struct writer *w, unsigned kind);
+/* "NAME", or "NAME@KIND" with the kind that is written. */
+void writer_name(const struct writer *w, struct text *t, const char *name);
 /* Resumes a run: takes the contents of host->journal and appends a line for this boot. False: its first line is damaged. */
 bool writer_earlier(struct writer *w);
 void writer_start(struct writer *w, const char *name);
@@ -63,6 +80,10 @@ void writer_profile(struct writer *w, const struct profile_plan *plan, const str
  * first amendment of a row takes effect. `odd`: the new status is unexpected. */
 void writer_amend(struct writer *w, unsigned row, enum row_status status, const char *reason, bool odd);
 void writer_known_program(struct writer *w, unsigned odd);
+/* The same from its JSON; not twice for a kind. */
+void writer_study(struct writer *w, struct json study);
+/* The journal's member that says of which kind of cores a section is; nothing where cores are not told apart. */
+void writer_kind_member(const struct writer *w, struct text *line);
 void writer_end(struct writer *w);
 /* Rebuilds results.json and penalties.csv from a complete journal, as the run wrote them. ST_MISSING: no first or no end line; ST_SYNTAX: a
  * damaged line. w->out->files: a file could not be written. */

@@ -17,9 +17,9 @@ static bool replace(struct writer *w, size_t at, size_t bytes, const char *by, s
 	memcpy(t->at + at, by, by_bytes);
 	t->length = at + by_bytes + behind;
 	t->at[t->length] = 0;
-	for (unsigned i = 0; i < rows_count; i++)
-		if (w->notes[i].bytes && w->notes[i].at > at)
-			w->notes[i].at = w->notes[i].at + by_bytes - bytes;
+	for (size_t i = 0; i < (size_t)rows_count * CORE_KIND_NAMES; i++)
+		if (w->all_notes[i].bytes && w->all_notes[i].at > at)
+			w->all_notes[i].at = w->all_notes[i].at + by_bytes - bytes;
 	return true;
 }
 
@@ -65,8 +65,9 @@ void writer_amend(struct writer *w, unsigned row, enum row_status status, const 
 	struct text line;
 
 	text_init(&line, at, sizeof(at));
-	text_fmt(&line, "{\"event\": \"verdict\", \"name\": \"%s\", \"status\": \"%s\", \"unexpected\": %u, \"reason\": ",
-	         rows[row].name, row_status_name(status), odd ? 1 : 0);
+	text_fmt(&line, "{\"event\": \"verdict\", \"name\": \"");
+	writer_name(w, &line, rows[row].name);
+	text_fmt(&line, "\", \"status\": \"%s\", \"unexpected\": %u, \"reason\": ", row_status_name(status), odd ? 1 : 0);
 	size_t from = line.length;
 	text_char(&line, '"');
 	text_json(&line, reason);
@@ -77,7 +78,8 @@ void writer_amend(struct writer *w, unsigned row, enum row_status status, const 
 		return;
 	writer_journal(w, &line);
 	text_init(&line, said, sizeof(said));
-	text_fmt(&line, "%s is %s: %s\n", rows[row].name, row_status_name(status), reason);
+	writer_name(w, &line, rows[row].name);
+	text_fmt(&line, " is %s: %s\n", row_status_name(status), reason);
 	if (w->host->say)
 		w->host->say(w->host->self, line.at);
 }

@@ -62,18 +62,45 @@ static unsigned count_of(struct json object, const char *key)
 	return json_get(object, key, &value) && json_milli(value, &milli) && milli >= 0 ? (unsigned)(milli / 1000) : 0;
 }
 
+/* What is taken next is of the kind that a name has behind it; *base: the name before it. */
+static bool view_named(struct writer *w, struct json name, struct json *base)
+{
+	const unsigned kind = writer_kind_named(name, base);
+
+	if (kind < CORE_KIND_NAMES)
+		writer_view(w, kind);
+	return kind < CORE_KIND_NAMES;
+}
+
+/* The same, of a line with a member of its own for it. */
+static bool view_of(struct writer *w, struct json line)
+{
+	struct json kind;
+
+	writer_view(w, 0);
+	if (!json_get(line, "core_kind", &kind))
+		return true;
+	for (unsigned i = 1; i < CORE_KIND_NAMES; i++)
+		if (json_is(kind, core_kind_names[i])) {
+			writer_view(w, i);
+			return true;
+		}
+	return false;
+}
+
 static void take_start(struct writer *w, struct json line)
 {
 	struct json name;
 
-	if (!json_get(line, "name", &name))
+	if (!json_get(line, "name", &name) || !view_named(w, name, &name))
 		return;
-	w->known_program_begun = w->known_program_begun || json_is(name, KNOWN_PROGRAM_NAME);
+	if (*w->study_earlier == EARLIER_NOTHING && writer_is(name, KNOWN_PROGRAM_NAME))
+		*w->study_earlier = EARLIER_BEGUN;
 	for (unsigned i = 0; i < rows_count; i++)
-		if (w->earlier[i] == EARLIER_NOTHING && json_is(name, rows[i].name))
+		if (w->earlier[i] == EARLIER_NOTHING && writer_is(name, rows[i].name))
 			w->earlier[i] = EARLIER_BEGUN;
 	for (unsigned i = 0; i < SUITE_SECTIONS; i++)
-		if (w->part_earlier[i] == EARLIER_NOTHING && json_is(name, writer_section_name(i)))
+		if (w->part_earlier[i] == EARLIER_NOTHING && writer_is(name, writer_section_name(i)))
 			w->part_earlier[i] = EARLIER_BEGUN;
 }
 
@@ -82,10 +109,12 @@ static void take_accounting(struct writer *w, struct json line)
 {
 	struct json accounting, name;
 
-	if (!json_get(line, "accounting", &accounting) || !json_get(accounting, "workload", &name))
+	if (!view_of(w, line) || !json_get(line, "accounting", &accounting) || !json_get(accounting, "workload", &name))
+		return;
+	if (writer_kind_named(name, &name) == CORE_KIND_NAMES)
 		return;
 	for (unsigned i = 0; i < WORK_KINDS; i++)
-		if (w->part_earlier[i] != EARLIER_DONE && json_is(name, work_name((enum work_kind)i))) {
+		if (w->part_earlier[i] != EARLIER_DONE && writer_is(name, work_name((enum work_kind)i))) {
 			w->out->unexpected += count_of(line, "unexpected");
 			writer_part(w, i, accounting);
 		}
@@ -95,10 +124,20 @@ static void take_trust(struct writer *w, struct json line)
 {
 	struct json trust;
 
-	if (w->part_earlier[PART_TRUST] == EARLIER_DONE || !json_get(line, "trust", &trust))
+	if (!view_of(w, line) || w->part_earlier[PART_TRUST] == EARLIER_DONE || !json_get(line, "trust", &trust))
 		return;
 	w->out->unexpected += count_of(line, "unexpected");
 	writer_part(w, PART_TRUST, trust);
+}
+
+static void take_study(struct writer *w, struct json line)
+{
+	struct json study;
+
+	if (!view_of(w, line) || *w->study_earlier == EARLIER_DONE || !json_get(line, "study", &study))
+		return;
+	w->out->unexpected += count_of(line, "unexpected");
+	writer_study(w, study);
 }
 
 /* Takes a penalty that an earlier boot measured, since the accounting needs it. */
@@ -119,10 +158,10 @@ static void take_row(struct writer *w, struct json line, enum journal_event even
 
 	take_windows(w, line);
 	if (!json_get(line, profile ? "profile" : "row", &row) || !json_get(row, profile ? "row" : "name", &name) ||
-	    !json_get(row, "status", &status))
+	    !json_get(row, "status", &status) || !view_named(w, name, &name))
 		return;
 	for (unsigned i = 0; i < rows_count; i++) {
-		if (w->earlier[i] == EARLIER_DONE || !json_is(name, rows[i].name))
+		if (w->earlier[i] == EARLIER_DONE || !writer_is(name, rows[i].name))
 			continue;
 		for (unsigned s = 0; s < ROW_STATUS_COUNT; s++)
 			if (json_is(status, row_status_name((enum row_status)s))) {
@@ -145,10 +184,11 @@ static void take_verdict(struct writer *w, struct json line)
 {
 	struct json name, status, reason;
 
-	if (!json_get(line, "name", &name) || !json_get(line, "status", &status) || !json_get(line, "reason", &reason) || reason.at[0] != '"')
+	if (!json_get(line, "name", &name) || !json_get(line, "status", &status) || !json_get(line, "reason", &reason) || reason.at[0] != '"' ||
+	    !view_named(w, name, &name))
 		return;
 	for (unsigned i = 0; i < rows_count; i++)
-		for (unsigned s = 0; json_is(name, rows[i].name) && s < ROW_STATUS_COUNT; s++)
+		for (unsigned s = 0; writer_is(name, rows[i].name) && s < ROW_STATUS_COUNT; s++)
 			if (json_is(status, row_status_name((enum row_status)s)))
 				(void)writer_take_amendment(w, i, (enum row_status)s, reason, count_of(line, "unexpected") != 0);
 }
@@ -174,9 +214,7 @@ static bool take_journal(struct writer *w, const char *text, size_t bytes, struc
 		case JOURNAL_TRUST: take_trust(w, line.object); break;
 		case JOURNAL_BOOT: w->out->boots++; break;
 		case JOURNAL_KNOWN_PROGRAM:
-			if (!w->study.bytes)
-				w->out->unexpected += count_of(line.object, "unexpected");
-			(void)json_get(line.object, "study", &w->study);
+			take_study(w, line.object);
 			break;
 		case JOURNAL_ENVIRONMENT:
 			if (!w->environment.bytes)

@@ -1,6 +1,6 @@
 /* bench/suite/boot_variance.c: see boot_variance.h. */
 #include "bench/suite/boot_variance.h"
-#include "bench/results/journal.h"
+#include "bench/results/writer.h"
 #include "bench/measure/reduce.h"
 
 void boot_variance_add(struct boot_variance *b, const char *run, const char *journal, size_t bytes)
@@ -20,11 +20,15 @@ void boot_variance_add(struct boot_variance *b, const char *run, const char *jou
 		if (line.event != JOURNAL_ROW || !json_get(line.object, "row", &row) || !json_get(row, "name", &name) ||
 		    !json_get(row, "value", &value) || !json_get(row, "status", &status) || !json_milli(value, &milli))
 			continue;
-		for (unsigned i = 0; i < rows_count && i < BOOT_VARIANCE_ROWS; i++)
-			if (json_is(name, rows[i].name) && b->rows[i].count < b->run_count) {
-				b->rows[i].ok += json_is(status, row_status_name(ROW_OK));
-				b->rows[i].values[b->rows[i].count++] = milli;
+		const unsigned kind = writer_kind_named(name, &name);
+		for (unsigned i = 0; kind < CORE_KIND_NAMES && i < rows_count && kind * rows_count + i < BOOT_VARIANCE_ROWS; i++) {
+			const unsigned at = kind * rows_count + i;
+
+			if (writer_is(name, rows[i].name) && b->rows[at].count < b->run_count) {
+				b->rows[at].ok += json_is(status, row_status_name(ROW_OK));
+				b->rows[at].values[b->rows[at].count++] = milli;
 			}
+		}
 	}
 }
 
@@ -44,6 +48,13 @@ static struct spread spread_of(const struct boot_variance *b, unsigned row)
 	return s;
 }
 
+static unsigned places(void) { return CORE_KIND_NAMES * rows_count < BOOT_VARIANCE_ROWS ? CORE_KIND_NAMES * rows_count : BOOT_VARIANCE_ROWS; }
+
+static void full_name(struct text *t, unsigned at)
+{
+	text_fmt(t, "%s%s%s", rows[at % rows_count].name, at / rows_count ? "@" : "", core_kind_names[at / rows_count]);
+}
+
 static void member(struct text *t, const char *key, int64_t milli)
 {
 	text_fmt(t, ", \"%s\": ", key);
@@ -61,12 +72,13 @@ void boot_variance_json(struct text *t, const struct boot_variance *b)
 		text_char(t, '"');
 	}
 	text_fmt(t, "],\n\"rows\": [");
-	for (unsigned i = 0; i < rows_count && i < BOOT_VARIANCE_ROWS; i++) {
+	for (unsigned i = 0; i < places(); i++) {
 		if (!b->rows[i].count)
 			continue;
 		struct spread s = spread_of(b, i);
-		text_fmt(t, "%s\n{\"name\": \"%s\", \"unit\": \"%s\", \"values\": %u, \"ok\": %u", comma ? "," : "", rows[i].name,
-		         row_unit_name(rows[i].unit), b->rows[i].count, b->rows[i].ok);
+		text_fmt(t, "%s\n{\"name\": \"", comma ? "," : "");
+		full_name(t, i);
+		text_fmt(t, "\", \"unit\": \"%s\", \"values\": %u, \"ok\": %u", row_unit_name(rows[i % rows_count].unit), b->rows[i].count, b->rows[i].ok);
 		member(t, "median", s.median);
 		member(t, "spread", s.mad);
 		member(t, "least", s.least);
@@ -80,12 +92,13 @@ void boot_variance_json(struct text *t, const struct boot_variance *b)
 void boot_variance_csv(struct text *t, const struct boot_variance *b)
 {
 	text_fmt(t, "name,unit,values,ok,median,spread,least,most\r\n");
-	for (unsigned i = 0; i < rows_count && i < BOOT_VARIANCE_ROWS; i++) {
+	for (unsigned i = 0; i < places(); i++) {
 		if (!b->rows[i].count)
 			continue;
 		struct spread s = spread_of(b, i);
 		const int64_t all[] = { s.median, s.mad, s.least, s.most };
-		text_fmt(t, "%s,%s,%u,%u", rows[i].name, row_unit_name(rows[i].unit), b->rows[i].count, b->rows[i].ok);
+		full_name(t, i);
+		text_fmt(t, ",%s,%u,%u", row_unit_name(rows[i % rows_count].unit), b->rows[i].count, b->rows[i].ok);
 		for (unsigned k = 0; k < COUNT_OF(all); k++) {
 			text_char(t, ',');
 			text_fixed(t, all[k], 3);

@@ -19,7 +19,7 @@ struct expectation { const struct access *a; const struct suite_settings *s; };
 static bool unexpected_now(const void *self, unsigned row, enum row_status status)
 {
 	const struct expectation *e = self;
-	unsigned allowed = suite_expected(e->s->expect, &rows[row]);
+	unsigned allowed = suite_expected(e->s->expect, &rows[row], e->a->core_kind);
 
 	return allowed ? !(allowed & 1u << status) : e->a->kind == ACCESS_SIM;
 }
@@ -36,7 +36,7 @@ static bool method_lost(const struct row_result *r)
 
 static bool unexpected(const struct access *a, const struct suite_settings *s, const struct row_result *r)
 {
-	unsigned allowed = suite_expected(s->expect, r->row);
+	unsigned allowed = suite_expected(s->expect, r->row, a->core_kind);
 
 	if (allowed)
 		return !(allowed & 1u << r->status);
@@ -79,6 +79,7 @@ static void run_profile(struct writer *w, struct bench *b, const struct suite_se
 			w->host->progress(w->host->self, p);
 		profile_row(b, plan, row, &r);
 	}
+	r.row.core_kind = w->a->core_kind;
 	w->out->rows++;
 	w->out->by_status[r.row.status]++;
 	odd = unexpected(w->a, s, &r.row);
@@ -93,6 +94,7 @@ static bool is_shared(const struct row *r)
 	return r->pair ? r->pair->code == CODE_LINES_L3 : r->statistic != STAT_MINIMUM && r->kind != KIND_SAMPLED;
 }
 
+#define STUDY_LINES 4096u
 #define TURBO_PART 100u /* 1 %: half of a row's tolerance */
 #define FREQ_LOCK_PART 33u /* 3 %: tolerance of a locked clock */
 
@@ -188,6 +190,7 @@ static void run_row(struct writer *w, struct bench *b, const struct suite_settin
 		judge_core_clock(b, &w->out->locks, &r);
 		judge_uncore_clock(b, &w->out->locks, &r);
 	}
+	r.core_kind = w->a->core_kind;
 	w->out->rows++;
 	w->out->by_status[r.status]++;
 	odd = unexpected(w->a, s, &r);
@@ -202,12 +205,20 @@ static void run_row(struct writer *w, struct bench *b, const struct suite_settin
 		w->host->put(w->host->self, r.matrix, matrix_bytes(b));
 }
 
-static struct progress progress_of(const struct suite_settings *s)
+static bool is_whole(const struct access *a) { return a->core_kind && str_equal(a->core_kind, CORE_KIND_ALL); }
+
+/* Of all kinds of cores together only pairs and the bandwidth of memory are asked: that of their own caches is the sum of the kinds'. */
+static bool asked_of(const struct access *a, const struct suite_settings *s, const struct row *r)
+{
+	return is_whole(a) ? (r->order == ORDER_MATRIX || (r->order == ORDER_MULTICORE && r->target == TARGET_DRAM)) && suite_selects_name(s, r->name, r->suites) : suite_selects(s, r);
+}
+
+static struct progress progress_of(const struct access *a, const struct suite_settings *s)
 {
 	struct progress p = { 0 };
 
 	for (unsigned i = 0; i < rows_count; i++)
-		if (suite_selects(s, &rows[i])) {
+		if (asked_of(a, s, &rows[i])) {
 			p.total++;
 			p.work_total += rows[i].budget;
 		}
@@ -217,10 +228,10 @@ static struct progress progress_of(const struct suite_settings *s)
 /* Runs the selected rows; `profile` NULL: measures them. */
 static void run_rows(struct writer *w, struct bench *b, const struct suite_settings *s, const struct profile_plan *profile)
 {
-	struct progress p = progress_of(s);
+	struct progress p = progress_of(w->a, s);
 
 	for (unsigned i = 0; i < rows_count; i++) {
-		if (!suite_selects(s, &rows[i]))
+		if (!asked_of(w->a, s, &rows[i]))
 			continue;
 		p.row = &rows[i];
 		if (w->earlier[i] != EARLIER_DONE) {
@@ -238,7 +249,8 @@ static void run_rows(struct writer *w, struct bench *b, const struct suite_setti
 	}
 	if (!profile) {
 		cross_check_run(w, unexpected_now, &(struct expectation){ w->a, s });
-		suite_sections_run(w, b, s);
+		if (!is_whole(w->a))
+			suite_sections_run(w, b, s);
 	}
 }
 
@@ -247,16 +259,16 @@ static void run_known_program(struct writer *w, struct bench *b, const struct su
 {
 	unsigned odd = 0;
 
-	if (!suite_asks_for_all(s) || w->out->stopped || w->a->kind == ACCESS_NATIVE || w->study.bytes)
+	if (!suite_asks_for_all(s) || w->out->stopped || w->a->kind == ACCESS_NATIVE || *w->study_earlier == EARLIER_DONE)
 		return;
-	if (w->known_program_begun) {
+	if (*w->study_earlier == EARLIER_BEGUN) {
 		w->out->study.ran = true;
 		for (unsigned p = 0; p < KNOWN_PROGRAM_PARTS; p++) {
 			w->out->study.parts[p].status = ST_STOPPED;
 			str_copy(w->out->study.parts[p].reason, sizeof(w->out->study.parts[p].reason), "the machine stopped in the study");
 		}
 	} else {
-		struct progress p = progress_of(s);
+		struct progress p = progress_of(w->a, s);
 
 		writer_start(w, KNOWN_PROGRAM_NAME);
 		p.done = p.total;
@@ -277,15 +289,18 @@ static uint64_t seed_of(const struct suite_settings *s)
 	return s->seed ? s->seed : SEED_DEFAULT;
 }
 
-uint64_t suite_key(const struct access *a, const struct cpu *cpu, const struct suite_settings *s)
+uint64_t suite_key(const struct suite_kind *kinds, unsigned n, const struct suite_settings *s)
 {
+	const struct access *a = kinds[0].a;
 	const char *const texts[] = { a->name, report_build(), settings_rows(s), s->profile ? s->profile : "", s->label ? s->label : "", s->expect ? s->expect : "",
 		s->cores ? s->cores : "", s->nodes ? s->nodes : "" };
-	const uint64_t numbers[] = { seed_of(s), s->repetitions, s->vector_bits, cpu->signature, a->cores, a->nodes };
+	const uint64_t numbers[] = { seed_of(s), s->repetitions, s->vector_bits, kinds[0].cpu->signature, a->cores, a->nodes };
 	uint64_t h = FNV1A64_START;
 
 	for (unsigned i = 0; i < COUNT_OF(texts); i++)
 		h = fnv1a64(h, texts[i], str_length(texts[i]) + 1);
+	for (unsigned i = 0; i < n && kinds[i].a->core_kind; i++)
+		h = fnv1a64(h, kinds[i].a->core_kind, str_length(kinds[i].a->core_kind) + 1);
 	return fnv1a64(h, numbers, sizeof(numbers));
 }
 
@@ -302,36 +317,74 @@ static void write_report(struct writer *w)
 		writer_failed(w, html_file(w->host, w->json.at, w->json.length));
 }
 
-enum status suite_run(const struct access *a, const struct cpu *cpu, const struct suite_settings *s,
-                      const struct suite_host *host, struct suite_summary *out)
+/* Keeps what the summary says of the kind of cores before, and says what it found in the known program. */
+static void next_kind(struct writer *w)
+{
+	struct suite_summary *out = w->out;
+	char lines[STUDY_LINES];
+	struct text t;
+
+	out->locks_before[out->kinds_before].core_kind = out->core_kind;
+	out->locks_before[out->kinds_before++].locks = out->locks;
+	if (!out->study.ran)
+		return;
+	text_init(&t, lines, sizeof(lines));
+	text_fmt(&t, "on %s:\n", out->core_kind);
+	known_program_lines(&t, &out->study);
+	if (w->host->say)
+		w->host->say(w->host->self, lines);
+	memset(&out->study, 0, sizeof(out->study));
+}
+
+/* Runs what is asked of one kind of cores. */
+static enum status run_kind(struct writer *w, struct bench *b, const struct suite_kind *k, const struct suite_settings *s, const struct profile_plan *profile)
+{
+	struct suite_summary *out = w->out;
+	char problem[200];
+
+	writer_kind(w, k->a);
+	out->core_kind = k->a->core_kind;
+	freq_lock_clocks(k->a, k->cpu, &out->locks);
+	bench_init(b, k->a, k->cpu, w->host, s->repetitions, seed_of(s));
+	b->own.isa &= ~too_wide(s->vector_bits);
+	b->disturbance.counts = out->disturbances; /* of earlier boots and kinds */
+	const enum status st = cpuset_choose(k->a, s->cores, s->nodes, &b->cpuset, problem, sizeof(problem));
+	if (st != ST_OK)
+		return st;
+	run_rows(w, b, s, profile);
+	if (!s->profile && !is_whole(k->a))
+		run_known_program(w, b, s);
+	out->disturbances = b->disturbance.counts;
+	return ST_OK;
+}
+
+enum status suite_run_kinds(const struct suite_kind *kinds, unsigned n, const struct suite_settings *s, const struct suite_host *host,
+                            struct suite_summary *out)
 {
 	struct writer w;
 	struct bench *b = host->get(host->self, sizeof(*b));
 	struct profile_plan profile;
 	char problem[200];
+	const struct access *a = kinds[0].a;
 	uint64_t before;
-	enum status st = s->profile ? profile_find(cpu, s->profile, &profile, problem, sizeof(problem)) : ST_OK;
+	enum status st = s->profile ? profile_find(kinds[0].cpu, s->profile, &profile, problem, sizeof(problem)) : ST_OK;
 
 	memset(out, 0, sizeof(*out));
 	if (st == ST_OK)
-		st = b ? writer_open(&w, a, host, out, s->profile ? PROFILE_BYTES : 0) : ST_FULL;
+		st = b ? writer_open(&w, a, host, out, s->profile ? PROFILE_BYTES : 0, n) : ST_FULL;
 	if (st == ST_OK) {
 		if (!host->journal || !writer_earlier(&w))
-			writer_head(&w, cpu, s, seed_of(s), suite_key(a, cpu, s));
+			writer_head(&w, kinds, n, s, seed_of(s), suite_key(kinds, n, s));
 		before = a->instructions ? a->instructions(a->counts_self) : 0;
-		freq_lock_clocks(a, cpu, &out->locks);
-		bench_init(b, a, cpu, host, s->repetitions, seed_of(s));
-		b->own.isa &= ~too_wide(s->vector_bits);
-		b->disturbance.counts = out->disturbances; /* of earlier boots */
-		st = cpuset_choose(a, s->cores, s->nodes, &b->cpuset, problem, sizeof(problem));
-		if (st == ST_OK)
-			run_rows(&w, b, s, s->profile ? &profile : NULL);
-		if (!s->profile)
-			run_known_program(&w, b, s);
+		for (unsigned i = 0; i < n && st == ST_OK && !out->stopped; i++) {
+			if (i > 0 && out->kinds_before < CORE_KINDS_MAX)
+				next_kind(&w);
+			st = run_kind(&w, b, &kinds[i], s, s->profile ? &profile : NULL);
+			if (i == 0)
+				boxes_note(&b->uncore, &out->boxes);
+		}
 		if (a->instructions)
 			out->instructions = a->instructions(a->counts_self) - before;
-		out->disturbances = b->disturbance.counts;
-		boxes_note(&b->uncore, &out->boxes);
 		writer_end(&w);
 		write_report(&w);
 		writer_close(&w);
@@ -339,6 +392,12 @@ enum status suite_run(const struct access *a, const struct cpu *cpu, const struc
 	if (b)
 		host->put(host->self, b, sizeof(*b));
 	return st;
+}
+
+enum status suite_run(const struct access *a, const struct cpu *cpu, const struct suite_settings *s, const struct suite_host *host,
+                      struct suite_summary *out)
+{
+	return suite_run_kinds(&(struct suite_kind){ a, cpu }, 1, s, host, out);
 }
 
 void suite_run_name(char *to, size_t capacity, const char *product, uint64_t identity)
@@ -360,7 +419,7 @@ enum status suite_rebuild(const char *journal, size_t bytes, const struct suite_
 
 	memset(&out, 0, sizeof(out));
 	sized.journal_bytes = bytes;
-	enum status st = writer_open(&w, &none, &sized, &out, 0);
+	enum status st = writer_open(&w, &none, &sized, &out, 0, CORE_KIND_NAMES);
 	if (st != ST_OK)
 		return st;
 	st = writer_rebuild(&w, journal, bytes);

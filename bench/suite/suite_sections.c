@@ -25,7 +25,9 @@ static void write_account(struct writer *w, const struct account_result *r, bool
 		return;
 	}
 	text_init(&line, at, LINE_BYTES);
-	text_fmt(&line, "{\"event\": \"accounting\", \"unexpected\": %u, \"accounting\": ", odd ? 1 : 0);
+	text_fmt(&line, "{\"event\": \"accounting\", \"unexpected\": %u", odd ? 1 : 0);
+	writer_kind_member(w, &line);
+	text_fmt(&line, ", \"accounting\": ");
 	size_t from = line.length;
 	workload_account_json(&line, r);
 	struct json json = { line.at + from, line.length - from };
@@ -59,6 +61,7 @@ static void run_account(struct writer *w, struct bench *b, enum work_kind kind)
 		writer_start(w, writer_section_name(kind));
 		workload_account_run(b, kind, &p, r);
 	}
+	r->core_kind = w->a->core_kind;
 	odd = w->a->kind == ACCESS_SIM && r->status != ROW_OK && r->status != ROW_UNSUPPORTED;
 	w->out->unexpected += odd;
 	write_account(w, r, odd);
@@ -84,7 +87,9 @@ static void run_trust(struct writer *w, struct bench *b)
 			odd += w->a->kind == ACCESS_SIM && (r->entries[i].verdict == TRUST_OVER || r->entries[i].verdict == TRUST_UNDER);
 		w->out->unexpected += odd;
 		text_init(&line, at, LINE_BYTES);
-		text_fmt(&line, "{\"event\": \"trust\", \"unexpected\": %u, \"trust\": ", odd);
+		text_fmt(&line, "{\"event\": \"trust\", \"unexpected\": %u", odd);
+		writer_kind_member(w, &line);
+		text_fmt(&line, ", \"trust\": ");
 		size_t from = line.length;
 		if (crashed)
 			text_fmt(&line, "[]");

@@ -79,7 +79,18 @@ static bool status_of_name(const char *s, size_t n, enum row_status *out)
 	return false;
 }
 
-unsigned suite_expected(const char *expect, const struct row *r)
+/* Whether a key of expected results means the row, on all kinds of cores or on the one behind its @. */
+static bool key_matches(const char *key, size_t n, const struct row *r, const char *core_kind)
+{
+	size_t at = 0;
+
+	while (at < n && key[at] != '@')
+		at++;
+	return piece_matches(key, at, r) &&
+	       (at == n || !core_kind || (str_length(core_kind) == n - at - 1 && !memcmp(core_kind, key + at + 1, n - at - 1)));
+}
+
+unsigned suite_expected(const char *expect, const struct row *r, const char *core_kind)
 {
 	struct ini ini;
 	unsigned allowed = 0;
@@ -88,7 +99,7 @@ unsigned suite_expected(const char *expect, const struct row *r)
 		return 0;
 	ini_init(&ini, expect, str_length(expect));
 	while (ini_next(&ini) == ST_OK) {
-		if (!piece_matches(ini.key, ini.key_length, r))
+		if (!key_matches(ini.key, ini.key_length, r, core_kind))
 			continue;
 		allowed = 0; /* the last matching line decides */
 		for (size_t at = 0, from = 0; at <= ini.value_length; at++)
@@ -113,7 +124,7 @@ static enum status check_expect(const char *expect, struct text *problem)
 		bool known = false;
 
 		for (unsigned i = 0; i < rows_count && !known; i++)
-			known = piece_matches(ini.key, ini.key_length, &rows[i]);
+			known = key_matches(ini.key, ini.key_length, &rows[i], NULL);
 		if (!known) {
 			text_fmt(problem, "expected results, line %u: no row is called \"%.*s\"", ini.line, (int)ini.key_length, ini.key);
 			return ST_SYNTAX;

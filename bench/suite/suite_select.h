@@ -5,7 +5,7 @@
 #include "bench/suite/suite.h"
 
 /* The statuses that an expect text allows for a row, as bits; 0 when no line matches. */
-unsigned suite_expected(const char *expect, const struct row *r);
+unsigned suite_expected(const char *expect, const struct row *r, const char *core_kind);
 /* Whether the settings select the whole full suite. */
 bool suite_asks_for_all(const struct suite_settings *s);
 

@@ -341,7 +341,8 @@ void profile_json(struct text *t, const struct profile_plan *p, const struct pro
 	text_json(t, p->name);
 	text_fmt(t, "\", \"title\": \"");
 	text_json(t, p->title);
-	text_fmt(t, "\", \"runs\": %u, \"row\": \"%s\", \"status\": \"%s\", \"reason\": \"", p->plan.runs, r->row.name,
+	text_fmt(t, "\", \"runs\": %u, \"row\": \"%s%s%s\", \"status\": \"%s\", \"reason\": \"", p->plan.runs, r->row.name,
+	         r->row.core_kind ? "@" : "", r->row.core_kind ? r->row.core_kind : "",
 	         row_status_name(r->row.status));
 	text_json(t, r->row.reason);
 	text_fmt(t, "\", \"kernel\": \"%s\", \"unit\": \"%s\", \"samples\": %u, \"rejected\": %u", r->row.kernel, r->unit ? r->unit : "", r->samples,
@@ -390,7 +391,7 @@ static void column(struct text *t, int64_t milli) { column_or_dash(t, milli, tru
 
 void profile_lines(struct text *t, const struct profile_plan *p, const struct profile_result *r)
 {
-	text_fmt(t, "%s: %s", p->name, r->row.name);
+	text_fmt(t, "%s: %s%s%s", p->name, r->row.name, r->row.core_kind ? "@" : "", r->row.core_kind ? r->row.core_kind : "");
 	if (r->row.status != ROW_OK) {
 		text_fmt(t, "  %s: %s\n", row_status_name(r->row.status), r->row.reason);
 		return;

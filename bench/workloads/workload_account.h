@@ -42,6 +42,7 @@ struct account_level { const char *name; int64_t stalls, cycles; bool known; }; 
 
 struct account_result {
 	enum work_kind kind;
+	const char *core_kind;        /* of the cores that ran it; NULL: they are not told apart */
 	enum row_status status;
 	char reason[128];
 	unsigned threads;             /* of the core that ran it */

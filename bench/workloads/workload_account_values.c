@@ -247,7 +247,8 @@ void workload_account_json(struct text *t, const struct account_result *r)
 	struct account_level levels[ACCOUNT_LEVELS];
 	int64_t ilp[ACCOUNT_ILP];
 
-	text_fmt(t, "{\"workload\": \"%s\", \"status\": \"%s\", \"reason\": \"", work_name(r->kind), row_status_name(r->status));
+	text_fmt(t, "{\"workload\": \"%s%s%s\", \"status\": \"%s\", \"reason\": \"", work_name(r->kind), r->core_kind ? "@" : "",
+	         r->core_kind ? r->core_kind : "", row_status_name(r->status));
 	text_json(t, r->reason);
 	text_fmt(t, "\", \"threads\": %u, \"iterations\": %llu, \"runs\": %u, \"pairs\": %u, \"cycles\": %lld", r->threads,
 	         (unsigned long long)r->iterations, r->runs, r->pairs, (long long)r->cycles);
@@ -398,7 +399,8 @@ void workload_account_lines(struct text *t, const struct account_result *r)
 {
 	int64_t ilp[ACCOUNT_ILP];
 
-	text_fmt(t, "account.%s (%s), %u thread%s a core", work_name(r->kind), work_says(r->kind), r->threads, r->threads == 1 ? "" : "s");
+	text_fmt(t, "account.%s%s%s (%s), %u thread%s a core", work_name(r->kind), r->core_kind ? "@" : "", r->core_kind ? r->core_kind : "", work_says(r->kind),
+	         r->threads, r->threads == 1 ? "" : "s");
 	if (r->status != ROW_OK) {
 		text_fmt(t, ": %s: %s\n", row_status_name(r->status), r->reason);
 		if (r->status != ROW_UNPROVEN)

@@ -5,12 +5,13 @@
 #include "efi/firmware/console.h"
 #include "efi/firmware/fwcfg.h"
 #include "efi/network/address.h"
+#include "pmu/backend/core_kind.h"
 #include "pmu/sim/machine/machine.h"
 #include "pmu/text.h"
 
 #define INI_BYTES_MAX     0x10000u
 #define OPTIONS_BYTES     2048u
-#define KEYS "backend, suite, mode, profile, count, metrics, workload, interval_ms, duration_ms, cores, nodes, processors, repetitions, vector_bits, label, seed, end, expect, resume, boots, watchdog, upload"
+#define KEYS "backend, suite, mode, profile, count, metrics, workload, interval_ms, duration_ms, kind, cores, nodes, processors, repetitions, vector_bits, label, seed, end, expect, resume, boots, watchdog, upload"
 #define BACKENDS "auto, hw, sim:NAME or sim:FILE"
 
 void config_problem(struct config *c, const struct origin *from, const char *format, ...)
@@ -135,6 +136,29 @@ static bool take_count(struct config *c, const struct origin *from, const char *
 	return true;
 }
 
+/* Which cores and nodes take part. False: another key. */
+static bool take_cores(struct config *c, const struct origin *from, const char *key, size_t key_length, const char *value, size_t n)
+{
+	if (is("kind", key, key_length)) {
+		c->kind_from = *from;
+		for (unsigned i = 1; i < CORE_KIND_NAMES; i++)
+			if (is(core_kind_names[i], value, n)) {
+				take_text(c, from, "kind", c->kind, value, n);
+				return true;
+			}
+		config_problem(c, from, "kind: expected p, e, lpe or all, found \"%.*s\"", (int)n, value);
+	} else if (is("cores", key, key_length)) {
+		c->cores_from = *from;
+		take_text(c, from, "cores", c->cores, value, n);
+	} else if (is("nodes", key, key_length)) {
+		c->nodes_from = *from;
+		take_text(c, from, "nodes", c->nodes, value, n);
+	} else {
+		return false;
+	}
+	return true;
+}
+
 /* Where results are sent. False: another key. */
 static bool take_upload(struct config *c, const struct origin *from, const char *key, size_t key_length, const char *value, size_t n)
 {
@@ -162,7 +186,7 @@ static void take(struct config *c, const struct origin *from, const char *key, s
 			config_problem(c, from, "%.*s: expected no control characters", (int)key_length, key);
 			return;
 		}
-	if (take_count(c, from, key, key_length, value, n) || take_upload(c, from, key, key_length, value, n))
+	if (take_count(c, from, key, key_length, value, n) || take_cores(c, from, key, key_length, value, n) || take_upload(c, from, key, key_length, value, n))
 		return;
 	if (is("backend", key, key_length)) {
 		take_backend(c, from, value, n);
@@ -179,12 +203,6 @@ static void take(struct config *c, const struct origin *from, const char *key, s
 	} else if (is("profile", key, key_length)) {
 		c->profile_from = *from;
 		take_text(c, from, "profile", c->profile, value, n);
-	} else if (is("cores", key, key_length)) {
-		c->cores_from = *from;
-		take_text(c, from, "cores", c->cores, value, n);
-	} else if (is("nodes", key, key_length)) {
-		c->nodes_from = *from;
-		take_text(c, from, "nodes", c->nodes, value, n);
 	} else if (is("processors", key, key_length)) {
 		for (unsigned i = 0; i < COUNT_OF(starts); i++)
 			if (is(starts[i], value, n)) {

@@ -28,8 +28,9 @@ struct config {
 	char count[CONFIG_TEXT], metrics[CONFIG_TEXT], workload[CONFIG_TEXT]; /* count instead of measuring; "" none */
 	struct origin count_from;
 	uint64_t interval_us, duration_us;
+	char kind[CONFIG_TEXT];    /* of cores, "" all */
 	char cores[CONFIG_TEXT], nodes[CONFIG_TEXT]; /* lists, "" all */
-	struct origin cores_from, nodes_from;
+	struct origin cores_from, nodes_from, kind_from;
 	enum start processors;     /* how the other processors are started */
 	unsigned repetitions, vector_bits;
 	uint64_t seed;

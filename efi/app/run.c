@@ -7,8 +7,7 @@
 #include "efi/app/send.h"
 #include "efi/firmware/screen.h"
 #include "efi/firmware/serial.h"
-#include "pmu/core/cpu.h"
-#include "pmu/backend/msr_guard.h"
+#include "bench/suite/suite_kinds.h"
 #include "pmu/text.h"
 
 #define EXPECT_BYTES_MAX 0x40000u
@@ -339,9 +338,10 @@ static enum status saved_at_last(struct run *r, struct here *place, enum status 
 	return begun != ST_OK ? begun : written;
 }
 
-static enum exit_status run_guarded(struct msr_guard *g, const struct access *a, const struct cpu *cpu,
-                                    struct msr_guard_saved *saved, struct run *r)
+static enum exit_status run_guarded(struct suite_kinds *k, const struct access *a, struct run *r)
 {
+	const struct access *first = k->run[0].a;
+	const struct cpu *cpu = k->run[0].cpu;
 	char line[LINE_BYTES];
 	struct text t;
 	struct suite_summary summary;
@@ -355,11 +355,13 @@ static enum exit_status run_guarded(struct msr_guard *g, const struct access *a,
 	};
 
 	memset(&summary, 0, sizeof(summary));
-	msr_guard_init(g, a, cpu->processor, saved, msr_guard_capacity(a));
-	if (g->access.cores < a->cores)
+	text_init(&t, line, sizeof(line));
+	if (suite_kinds_text(k, a, &t))
+		print("%s\n", line);
+	else if (first->cores < a->cores)
 		print("%s: logical processors from %u on are of another kind, or lie behind one; they are left alone\n", cpu->processor->title,
-		      g->access.cores);
-	uint64_t key = suite_key(&g->access, cpu, r->settings);
+		      first->cores);
+	uint64_t key = suite_key(k->run, k->count, r->settings);
 	enum resume resume = r->config->resume ? resume_find(r->files, r->directory, key, &earlier) : RESUME_NEW;
 	enum status files = begin(r, &place, &resume, &earlier);
 	if (files != ST_OK && r->config->upload[0] == 0)
@@ -379,20 +381,20 @@ static enum exit_status run_guarded(struct msr_guard *g, const struct access *a,
 		host.journal_bytes = earlier.bytes;
 	}
 	text_init(&t, line, sizeof(line));
-	table_title(&t, &g->access, cpu);
+	table_title(&t, first, cpu);
 	if (r->settings->profile == NULL)
 		table_head(&t);
 	print_text(line);
-	enum status s = suite_run(&g->access, cpu, r->settings, &host, &summary);
+	enum status s = suite_run_kinds(k->run, k->count, r->settings, &host, &summary);
 	enum status settled = settle(&place, &host);
 	if (summary.files == ST_OK)
 		summary.files = settled;
 	resume_put(&earlier);
 	clear_status(&place);
-	enum status restored = msr_guard_restore(g);
+	enum status restored = suite_kinds_restore(k);
 	if (s == ST_OK) {
 		text_init(&t, line, sizeof(line));
-		table_summary(&t, &g->access, &summary);
+		table_summary(&t, first, &summary);
 		print_text(line);
 	} else {
 		print("nothing could be run: %s\n", status_name(s));
@@ -404,8 +406,9 @@ static enum exit_status run_guarded(struct msr_guard *g, const struct access *a,
 	files = summary.files = saved_at_last(r, &place, files, summary.files);
 	if (restored != ST_OK)
 		print("a register could not be put back: %s\n", status_name(restored));
-	if (g->refused != 0)
-		print("%u register writes were refused: not listed for this processor\n", g->refused);
+	for (unsigned i = 0; i < k->count; i++)
+		if (k->at[i].guard.refused != 0)
+			print("%u register writes were refused: not listed for this processor\n", k->at[i].guard.refused);
 	return end_of(s, restored, files, &summary);
 }
 
@@ -460,34 +463,38 @@ static enum exit_status run_plan(const struct access *a, struct run *r)
 	return files != ST_OK ? EXIT_BROKEN : sum.refused != 0 ? EXIT_ROWS : EXIT_GOOD;
 }
 
+/* What is wrong with the settings, at the place that says it. */
+static enum exit_status bad_settings(const struct config *c, enum status s, const char *problem)
+{
+	const struct origin *from = s == ST_MISSING ? &c->kind_from : str_starts(problem, "cores") ? &c->cores_from :
+		str_starts(problem, "nodes") ? &c->nodes_from : &c->profile_from;
+
+	print("%s:%u: %s\n", from->file, from->line, problem);
+	return EXIT_BAD_INPUT;
+}
+
 enum exit_status run_suite(const struct access *a, struct run *r)
 {
-	struct msr_guard *g = pages_get(sizeof(*g));
-	struct msr_guard_saved *saved = pages_get(msr_guard_capacity(a) * sizeof(*saved));
-	struct cpu *cpu = pages_get(sizeof(*cpu));
+	const struct suite_host memory = { .get = place_get, .put = place_put };
+	struct suite_kinds *k = pages_get(sizeof(*k));
 	enum exit_status result = EXIT_BROKEN;
-	char problem[400];
-	enum status s = g != NULL && saved != NULL && cpu != NULL ? cpu_identify(a, cpu) : ST_FULL;
-	if (s != ST_OK)
+	char problem[400] = "kind: this machine has no such cores";
+	enum status s = k != NULL ? suite_kinds_open(k, a, r->config->kind, r->settings, &memory) : ST_FULL;
+	const bool opened = s == ST_OK;
+	if (opened)
+		s = suite_kinds_check(k, r->settings, problem, sizeof(problem));
+	if (s != ST_OK && (opened || s == ST_MISSING))
+		result = bad_settings(r->config, s == ST_MISSING && opened ? ST_RANGE : s, problem);
+	else if (s != ST_OK)
 		print("the processor could not be identified: %s\n", status_name(s));
-	else if (suite_check_processor(cpu, r->settings, problem, sizeof(problem)) != ST_OK) {
-		print("%s:%u: %s\n", r->config->profile_from.file, r->config->profile_from.line, problem);
-		result = EXIT_BAD_INPUT;
-	} else if (suite_check_cpuset(a, r->settings, problem, sizeof(problem)) != ST_OK) {
-		const struct origin *from = problem[0] == 'c' ? &r->config->cores_from : &r->config->nodes_from;
-
-		print("%s:%u: %s\n", from->file, from->line, problem);
-		result = EXIT_BAD_INPUT;
-	} else if (r->config->backend == BACKEND_HW && cpu->general_counters == 0)
+	else if (r->config->backend == BACKEND_HW && k->run[0].cpu->general_counters == 0)
 		print("nothing was run: backend = hw, and this processor shows no performance counters; auto goes without\n");
 	else if (r->config->count[0] != 0 || r->config->metrics[0] != 0) {
-		msr_guard_init(g, a, cpu->processor, saved, msr_guard_capacity(a));
 		const struct count_keeper keeper = { r, keep_alone };
-		result = run_count(g, cpu, r->config, r->watchdog, &keeper);
+		result = run_count(&k->at[0].guard, k->run[0].cpu, r->config, r->watchdog, &keeper);
 	} else
-		result = r->config->plan ? run_plan(a, r) : run_guarded(g, a, cpu, saved, r);
-	pages_put(cpu, sizeof(*cpu));
-	pages_put(saved, msr_guard_capacity(a) * sizeof(*saved));
-	pages_put(g, sizeof(*g));
+		result = r->config->plan ? run_plan(k->count == 1 && k->at[0].layer.under ? &k->at[0].layer.access : a, r) : run_guarded(k, a, r);
+	suite_kinds_close(k);
+	pages_put(k, sizeof(*k));
 	return result;
 }

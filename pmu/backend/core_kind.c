@@ -7,6 +7,8 @@
 #define TYPE_CORE  0x40
 #define TYPE_ATOM  0x20
 
+const char *const core_kind_names[CORE_KIND_NAMES] = { "", "p", "e", "lpe", CORE_KIND_ALL };
+
 unsigned core_kinds(const struct access *a, struct core_kind_place kinds[CORE_KINDS_MAX])
 {
 	struct cpuid_regs highest, r;
@@ -157,6 +159,11 @@ enum status core_kind_init(struct core_kind *k, const struct access *under, cons
 {
 	struct core_kind_place kinds[CORE_KINDS_MAX];
 	unsigned n = core_kinds(under, kinds), i = 0;
+	const bool several = n > 1;
+	if (several && str_equal(name, CORE_KIND_ALL)) {
+		kinds[0] = (struct core_kind_place){ CORE_KIND_ALL, 0, 0, under->cores };
+		n = 1;
+	}
 	while (i < n && !str_equal(kinds[i].name, name))
 		i++;
 	if (i == n)
@@ -165,6 +172,7 @@ enum status core_kind_init(struct core_kind *k, const struct access *under, cons
 	k->access.ops = &kind_ops;
 	k->access.self = k->access.counts_self = k;
 	k->access.cores = kinds[i].count;
+	k->access.core_kind = several ? k->place.name : NULL;
 	k->access.first = under->first + kinds[i].first;
 	k->access.core_node = under->core_node ? under->core_node + kinds[i].first : NULL;
 	k->access.counts = under->counts ? kind_counts : NULL;

@@ -22,6 +22,12 @@ struct core_kind {
 	struct core_kind_place place;
 };
 
+/* All cores together, as a kind of the name "all". */
+#define CORE_KIND_ALL "all"
+/* All names of kinds that there are, "" first: cores that are not told apart. */
+#define CORE_KIND_NAMES 5
+extern const char *const core_kind_names[CORE_KIND_NAMES];
+
 /* Puts the layer over a backend. ST_MISSING: it has no cores of that name. */
 MUST_CHECK enum status core_kind_init(struct core_kind *k, const struct access *under, const char *name);
 

@@ -43,7 +43,7 @@ struct msr_guard {
 struct msr_guard_pci { uint32_t mask; bool restore; const struct uncore_device *device; const char *what; };
 bool msr_guard_pci_listed(const struct processor *p, struct pci_address at, struct msr_guard_pci *out);
 
-/* Where the description is of one kind of a machine's cores, the code above sees the cores from 0 on that are of core 0's kind, and none behind
+/* Where the description is of one kind of a machine's cores and lists registers, the code above sees the cores from 0 on that are of core 0's kind, and none behind
  * the first of another kind. */
 void msr_guard_init(struct msr_guard *g, const struct access *under, const struct processor *p,
                 struct msr_guard_saved *saved, unsigned capacity);

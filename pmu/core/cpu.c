@@ -304,6 +304,16 @@ static bool unlimit(struct probe *p, struct msr_guard *g, struct msr_guard_saved
 	return true;
 }
 
+void cpu_without_counters(struct cpu *cpu)
+{
+	cpu->processor = &processors[processor_count - 1]; /* which assumes nothing */
+	cpu->pmu_version = cpu->general_counters = cpu->general_width = cpu->fixed_counters = cpu->fixed_width = 0;
+	cpu->general_mask = cpu->fixed_mask = cpu->ibs = 0;
+	cpu->unlisted = cpu->perf_capabilities = 0;
+	cpu->pebs = false;
+	cpu->pmu_absent = "no event is one of all kinds of cores";
+}
+
 enum status cpu_identify(const struct access *a, struct cpu *cpu)
 {
 	struct probe p = { .a = a, .cpu = cpu };

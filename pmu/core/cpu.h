@@ -63,6 +63,8 @@ static inline unsigned bit_count(uint32_t value)
 /* Fills *cpu from core 0 of the backend. Checks every leaf: a nonsensical one is ignored. ST_OK also for a processor that
  * only the generic rows describe. */
 MUST_CHECK enum status cpu_identify(const struct access *a, struct cpu *cpu);
+/* Takes from *cpu all that is of its descriptor and its counters: what is left holds of cores of several kinds. */
+void cpu_without_counters(struct cpu *cpu);
 /* cpu_check.c: where the processor says otherwise than its descriptor: the processor's word is taken, and *t gets what differs, separated by
  * semicolons. false: nothing. */
 struct text;

@@ -9,10 +9,7 @@
 
 #include "bench/suite/listing.h"
 #include "bench/measure/reduce.h"
-#include "bench/suite/suite.h"
-#include "pmu/core/cpu.h"
-#include "pmu/backend/core_kind.h"
-#include "pmu/backend/msr_guard.h"
+#include "bench/suite/suite_kinds.h"
 #include "runner/host/backend.h"
 #include "runner/options/command.h"
 #include "runner/data/file.h"
@@ -27,6 +24,8 @@ static const char *backend_name = "native", *machine_name, *suite, *label = "", 
                   *out = "out/run";
 static uint64_t repetitions, vector_bits, seed;
 static bool proofs;
+static struct suite_kinds kinds;
+static char kinds_said[160];
 
 static unsigned run_options(struct option *list, unsigned most)
 {
@@ -39,8 +38,8 @@ static unsigned run_options(struct option *list, unsigned most)
 		 "quick, full, or row names and patterns separated by commas (default: quick)"},
 		{"--profile", OPTION_TEXT, &profile, "NAME|EVENTS", NULL, 0, 0,
 		 "count a profile's events, see `stallmeter list --profiles`, or EVENT,EVENT,... over the rows' kernels; with ,lbr=KIND+KIND behind it, last-branch records of JCC, NEAR_RET, NEAR_REL_CALL, ... or all; with ,records=N, a record of each precise event after N of it: where, which lines and pages, from which source"},
-		{"--kind", OPTION_CHOICE, &kind, "p|e|lpe", "p|e|lpe", 0, 0,
-		 "the kind of core on which rows run where there are several: large ones, small ones, small ones of a second kind; they are numbered from 0 (default: that of the first core)"},
+		{"--kind", OPTION_CHOICE, &kind, "p|e|lpe|all", "p|e|lpe|all", 0, 0,
+		 "the kind of cores on which rows run where there are several: large ones, small ones, small ones of a second kind, numbered from 0; all: one after the other, names of rows have the kind behind an @, and then what several cores do at once on all together (default: all; of a profile that of the first core)"},
 		{"--cores", OPTION_TEXT, &cores, "LIST", NULL, 0, 0, "the cores that rows of several cores may use, such as 0-3,8 (default: all)"},
 		{"--nodes", OPTION_TEXT, &nodes, "LIST", NULL, 0, 0, "the memory nodes that they may use (default: all)"},
 		{"--repetitions", OPTION_NUMBER, &repetitions, "N", NULL, 0, SAMPLES_MAX,
@@ -191,7 +190,7 @@ static void place_row_done(void *self, const struct row_result *r)
 	print_lines(place, lines);
 	if (!place->row_ms.length)
 		place->host->environment_lines++; /* its line, which the journal's beginning does not have */
-	text_fmt(&place->row_ms, "%s%s %llu", place->row_ms.length ? ", " : "", r->name, (unsigned long long)(now_ms() - place->row_started));
+	text_fmt(&place->row_ms, "%s%s%s%s %llu", place->row_ms.length ? ", " : "", r->name, r->core_kind ? "@" : "", r->core_kind ? r->core_kind : "", (unsigned long long)(now_ms() - place->row_started));
 }
 
 static void place_say(void *self, const char *lines)
@@ -221,20 +220,13 @@ static void environment_add(struct environment *e, const char *key, const char *
 	e->count++;
 }
 
-/* Which kinds of cores there are, and on which rows ran: "p: cores 0 to 7, e: cores 8 to 15; rows on e". Nothing where all are alike. */
+/* Which kinds of cores there are, and on which rows ran. Nothing where all are alike. */
 static void environment_kinds(struct environment *e, const struct access *a)
 {
-	struct core_kind_place kinds[CORE_KINDS_MAX];
-	char text[160];
 	struct text t;
-	const unsigned n = core_kinds(a, kinds);
-	if (n < 2)
-		return;
-	text_init(&t, text, sizeof(text));
-	for (unsigned i = 0; i < n; i++)
-		text_fmt(&t, "%s%s: cores %u to %u", i ? ", " : "", kinds[i].name, kinds[i].first, kinds[i].first + kinds[i].count - 1);
-	text_fmt(&t, "; rows on %s", kind ? kind : kinds[0].name);
-	environment_add(e, "core_kinds", text);
+	text_init(&t, kinds_said, sizeof(kinds_said));
+	if (suite_kinds_text(&kinds, a, &t))
+		environment_add(e, "core_kinds", kinds_said);
 }
 
 static void environment_fill(struct environment *e, const struct backend *b)
@@ -272,21 +264,14 @@ static void say_differences(const struct command *c, struct environment *e, cons
 	complain(c, "%s: this processor is not as described: %s; its own word is taken", cpu->processor->name, differs);
 }
 
-/* The cores that --kind asks for, all if it does not; NULL: there are none. */
-static const struct access *of_kind(const struct access *a)
-{
-	static struct core_kind layer;
-	if (!kind)
-		return a;
-	return core_kind_init(&layer, a, kind) == ST_OK ? &layer.access : NULL;
-}
-
-struct sheet { const struct access *a; const struct cpu *cpu; const struct suite_summary *summary; };
+struct sheet { const struct access *a; const struct cpu *cpu; const struct suite_summary *summary; const char *kinds; };
 
 static void write_head(struct text *t, const void *self)
 {
 	const struct sheet *s = self;
 	table_title(t, s->a, s->cpu);
+	if (s->kinds[0])
+		text_fmt(t, "%s\n", s->kinds);
 	if (!profile)
 		table_head(t);
 }
@@ -322,56 +307,49 @@ static bool trace_open(const struct command *c, struct surroundings *p, const st
 	return p->trace != NULL;
 }
 
+/* The kinds of cores that --kind asks for. */
+static int open_kinds(const struct command *c, const struct access *a, const struct suite_settings *settings, const struct suite_host *host)
+{
+	char problem[512];
+	const enum status s = suite_kinds_open(&kinds, a, kind, settings, host);
+	if (s == ST_MISSING && kind)
+		complain(c, "--kind %s: this machine has no cores of that kind", kind);
+	else if (s != ST_OK)
+		complain(c, "the processor could not be identified: %s", status_name(s));
+	if (s != ST_OK)
+		return s == ST_MISSING && kind ? EXIT_BAD_INPUT : EXIT_BROKEN;
+	if (suite_kinds_check(&kinds, settings, problem, sizeof(problem)) == ST_OK)
+		return EXIT_GOOD;
+	complain(c, "%s%s", str_starts(problem, "cores") || str_starts(problem, "nodes") ? "--" : "", problem);
+	return EXIT_BAD_INPUT;
+}
+
 static int run_on(const struct command *c, struct backend *b, const struct suite_settings *settings)
 {
-	static struct msr_guard guard;
 	static struct environment environment;
 	struct surroundings place = {.directory = {.fd = -1}, .terminal = isatty(STDERR_FILENO), .table = {.proofs = proofs}, .started = now_ms()};
+	struct suite_host host = {.self = &place, .append = place_append, .write = place_write, .progress = place_progress, .row_done = place_row_done,
+		.say = place_say, .stop = place_stop, .get = backend_pages_get, .put = backend_pages_put, .working = place.terminal ? place_working : NULL,
+		.environment = environment.lines};
 	struct suite_summary summary;
-	struct cpu cpu;
 	char problem[512];
 
-	const struct access *machine = of_kind(b->access);
-	if (!machine) {
-		complain(c, "--kind %s: this machine has no cores of that kind", kind);
-		return EXIT_BAD_INPUT;
-	}
-	enum status s = cpu_identify(machine, &cpu);
-	if (s != ST_OK) {
-		complain(c, "the processor could not be identified: %s", status_name(s));
-		return EXIT_BROKEN;
-	}
-	if (suite_check_processor(&cpu, settings, problem, sizeof(problem)) != ST_OK) {
-		complain(c, "%s", problem);
-		return EXIT_BAD_INPUT;
-	}
-	if (suite_check_cpuset(machine, settings, problem, sizeof(problem)) != ST_OK) {
-		complain(c, "--%s", problem);
-		return EXIT_BAD_INPUT;
-	}
-	if (trace_file) {
-		if (!trace_open(c, &place, b, &cpu))
+	int bad = open_kinds(c, b->access, settings, &host);
+	if (bad == EXIT_GOOD && trace_file) {
+		if (!trace_open(c, &place, b, kinds.run[0].cpu))
 			return EXIT_BAD_INPUT;
-		machine = of_kind(&place.layer.access); /* over the trace, which has all cores' numbers */
-		s = cpu_identify(machine, &cpu);
+		suite_kinds_close(&kinds);
+		bad = open_kinds(c, &place.layer.access, settings, &host); /* over the trace, which has all cores' numbers */
 	}
-	const unsigned capacity = msr_guard_capacity(machine);
-	struct msr_guard_saved *saved = calloc(capacity, sizeof(*saved));
-	if (!saved) {
-		complain(c, "no memory for the registers' former values");
-		return EXIT_BROKEN;
-	}
-	msr_guard_init(&guard, machine, cpu.processor, saved, capacity);
+	if (bad != EXIT_GOOD)
+		return bad;
 	environment_fill(&environment, b);
-	say_differences(c, &environment, &cpu);
+	for (unsigned i = 0; i < kinds.count; i++)
+		say_differences(c, &environment, kinds.run[i].cpu);
 	static char row_ms[32768];
 	text_init(&place.row_ms, row_ms, sizeof(row_ms));
 	environment.lines[environment.count++] = (struct environment_line){"row_ms", row_ms};
-	struct suite_host host = {
-		.self = &place, .append = place_append, .write = place_write, .progress = place_progress,
-		.row_done = place_row_done, .say = place_say, .stop = place_stop, .get = backend_pages_get, .put = backend_pages_put,
-		.working = place.terminal ? place_working : NULL, .environment = environment.lines, .environment_lines = environment.count,
-	};
+	host.environment_lines = environment.count;
 	host.environment_lines--;
 	place.host = &host;
 	enum status files = rundir_make(&place.directory, out, b->stem, problem, sizeof(problem));
@@ -380,15 +358,13 @@ static int run_on(const struct command *c, struct backend *b, const struct suite
 		host.append = NULL;
 		host.write = NULL;
 	}
-	struct sheet sheet = {&guard.access, &cpu, &summary};
+	struct sheet sheet = {kinds.run[0].a, kinds.run[0].cpu, &summary, kinds_said};
 	print_text(&place, write_head, &sheet);
-	if (s == ST_OK)
-		s = suite_run(&guard.access, &cpu, settings, &host, &summary);
+	enum status s = suite_run_kinds(kinds.run, kinds.count, settings, &host, &summary);
 	if (place.trace)
 		trace_text(&place, "# at the end\n");
 	place.listing.restoring = true;
-	enum status restored = msr_guard_restore(&guard);
-	free(saved);
+	enum status restored = suite_kinds_restore(&kinds);
 	rundir_close(&place.directory);
 	if (place.trace && (fflush(place.trace) || ferror(place.trace) || fclose(place.trace))) {
 		complain(c, "--trace %s: could not be written to its end", trace_file);
@@ -399,6 +375,7 @@ static int run_on(const struct command *c, struct backend *b, const struct suite
 		return EXIT_BROKEN;
 	}
 	print_text(&place, write_summary, &sheet);
+	suite_kinds_close(&kinds);
 	if (files == ST_OK)
 		fprintf(place.reader_left ? stderr : stdout, "results: %s\n", place.directory.path);
 	return exit_status(c, &summary, files, restored);

@@ -163,12 +163,19 @@ static void say_syntax(char *problem, size_t capacity, const char *name, int lin
 	str_one_line(problem);
 }
 
+/* Whether it is that name, alone or with a kind of cores behind an @. */
+static bool is_named(const char *full, const char *name)
+{
+	const size_t n = strlen(name);
+	return !strncmp(full, name, n) && (!full[n] || full[n] == '@');
+}
+
 /* A row whose start is the last the journal has of it. */
 static json_t *crashed_row(const char *name, bool simulated)
 {
 	const struct row *row = NULL;
 	for (unsigned i = 0; i < rows_count && !row; i++)
-		if (!strcmp(rows[i].name, name))
+		if (is_named(name, rows[i].name))
 			row = &rows[i];
 	const char *kind = !row || row->kind == KIND_LATENCY ? "latency" : row->kind == KIND_PENALTY ? "penalty" :
 	                   row->kind == KIND_INTERVAL ? "interval" : row->kind == KIND_SIZE ? "size" :
@@ -241,7 +248,7 @@ static enum status journal_line(struct journal *g, json_t *line, const char **wh
 		g->ended = true;
 		return json_object_set(g->root, "summary", json_object_get(line, "summary")) ? ST_MISSING : ST_OK;
 	}
-	if (!strcmp(what, "study") && !strcmp(g->started, "study"))
+	if (!strcmp(what, "study") && is_named(g->started, "study"))
 		g->started[0] = 0;
 	/* environment, study, and every section that later versions add: under their own name */
 	if (!strcmp(what, "profile") || !strcmp(what, "accounting")) { /* a line for each row's kernel, or workload */
@@ -250,6 +257,11 @@ static enum status journal_line(struct journal *g, json_t *line, const char **wh
 		if (!list && json_object_set_new(g->root, what, list = json_array()))
 			return ST_FULL;
 		return json_array_append(list, json_object_get(line, what)) ? ST_MISSING : ST_OK;
+	}
+	if (json_object_get(line, what) && json_object_get(g->root, what) && json_is_string(json_object_get(line, "core_kind"))) {
+		char key[64]; /* the same section of a second kind of cores */
+		snprintf(key, sizeof(key), "%.40s@%.20s", what, json_string_value(json_object_get(line, "core_kind")));
+		return json_object_set(g->root, key, json_object_get(line, what)) ? ST_FULL : ST_OK;
 	}
 	if (json_object_get(line, what))
 		return json_object_set(g->root, what, json_object_get(line, what)) ? ST_FULL : ST_OK;
@@ -292,7 +304,7 @@ static enum status journal_tree(struct results *r, const char *text, size_t byte
 		st = ST_MISSING;
 	}
 	/* what follows the rows is begun as a row is, and is none */
-	if (st == ST_OK && g.started[0] && strcmp(g.started, "study") && strncmp(g.started, "account.", 8) && strcmp(g.started, "trust") &&
+	if (st == ST_OK && g.started[0] && !is_named(g.started, "study") && strncmp(g.started, "account.", 8) && !is_named(g.started, "trust") &&
 	    json_array_append_new(g.rows, crashed_row(g.started, json_is_true(json_object_get(g.root, "simulated")))))
 		st = ST_FULL;
 	if (st != ST_OK) {

@@ -111,8 +111,8 @@ static void late(struct counters *p, const char *why)
 }
 
 /* Data-source field by source: Nehalem; Sandy Bridge to Broadwell; Skylake server (SDM, and the Linux driver's tables of
- * the same name); Gracemont and Crestmont (pmu.data_sources). The model does not distinguish shared from exclusive memory answers: Nehalem and Haswell show
- * "exclusive". */
+ * the same name); Gracemont and Crestmont. The record's format tells which of the first three, where pmu.data_sources does not.
+ * The model does not distinguish shared from exclusive memory answers: Nehalem and Haswell show "exclusive". */
 static uint64_t data_source(const struct counters *p, const struct retired *r)
 {
 	static const uint8_t codes[5][SRC_NONE + 1] = {
@@ -132,7 +132,8 @@ static uint64_t data_source(const struct counters *p, const struct retired *r)
 		  [SRC_L3_OTHER_MODIFIED] = 8, [SRC_REMOTE_CLEAN] = 0xC, [SRC_REMOTE_MODIFIED] = 9,
 		  [SRC_LOCAL_DRAM] = 0xA, [SRC_REMOTE_DRAM] = 0xB, [SRC_UNCACHED] = 0xF },
 	};
-	unsigned format = p->m->pmu_data_sources ? 2 + (unsigned)p->m->pmu_data_sources : p->m->pmu_pebs_format < 1 ? 0 :
+	static const uint8_t by_name[] = { 0, 3, 4, 1 };
+	unsigned format = p->m->pmu_data_sources ? by_name[p->m->pmu_data_sources] : p->m->pmu_pebs_format < 1 ? 0 :
 		p->m->pmu_pebs_format > 3 ? 2 : (unsigned)p->m->pmu_pebs_format - 1;
 	uint64_t v = codes[format][r->source];
 	if (!counter_has_auxiliary(p))

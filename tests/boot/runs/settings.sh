@@ -42,6 +42,12 @@ check "settings_unknown_event" bad 'stallmeter\.ini:1: event "L1D\.NONSENSE": ne
 	"backend=sim:nehalem-ep end=exit" stallmeter.ini 'profile = INST_RETIRED.ANY, L1D.NONSENSE\n'
 check "settings_core_that_is_not_there" bad 'opt/stallmeter/options:1: cores: no core 8 in "0,8"; there are 0 to 7' \
 	"backend=sim:nehalem-ep cores=0,8 end=exit"
+check "settings_kind_of_cores_that_is_none" bad 'stallmeter.ini:1: kind: expected p, e, lpe or all, found "big"' \
+	"backend=sim:alder-lake end=exit" stallmeter.ini 'kind = big\n'
+check "settings_kind_of_cores_that_is_not_there" bad 'opt/stallmeter/options:1: kind: this machine has no such cores' \
+	"backend=sim:nehalem-ep kind=e end=exit"
+check "settings_cores_of_which_kind" bad 'stallmeter.ini:1: cores: numbers are those of one kind of cores: choose it' \
+	"backend=sim:alder-lake end=exit" stallmeter.ini 'cores = 0-3\n'
 check "settings_node_that_is_not_there" bad 'stallmeter.ini:1: nodes: no node 2 in "0-2"; there are 0 to 1' \
 	"backend=sim:nehalem-ep end=exit" stallmeter.ini 'nodes = 0-2\n'
 check "settings_profile_of_an_event_that_the_processor_lacks" bad 'opt/stallmeter/options:1: event "INST_RETIRED.ANY": pentium4 has none of that name' \

@@ -48,12 +48,12 @@ printf '* = ok|unproven\n' >"$work/any" # Gracemont has no event of hits in the 
 small() {
 	"$out/stallmeter" run --backend sim --machine alder-lake --kind e --suite 'load.l?.latency,tlb.dtlb_4k.penalty' --expect "$work/any" --trace "$work/small.trace" --out "$work/small" || return 1
 	jq -e '.machine.descriptor == "alder-lake-e" and .machine.cores == 8 and .environment.core_kinds == "p: cores 0 to 7, e: cores 8 to 15; rows on e" and
-		([.rows[] | {(.name): .value}] | add | ."load.l1.latency" == 3 and ."load.l2.latency" == 20 and (."tlb.dtlb_4k.penalty" - 9 | fabs) < 0.1)' "$work/small"/*/results.json
+		([.rows[] | {(.name): .value}] | add | ."load.l1.latency@e" == 3 and ."load.l2.latency@e" == 20 and (."tlb.dtlb_4k.penalty@e" - 9 | fabs) < 0.1)' "$work/small"/*/results.json
 }
 check "today_rows_run_on_small_cores" small
 check "today_nothing_is_written_to_large_ones" sh -c '[ "$(grep -c "^wrmsr 8 " "$1")" -gt 100 ] && ! grep -qE "^wrmsr [0-7] " "$1"' - "$work/small.trace"
 check "today_what_is_written_to_small_cores_has_no_findings" "$out/stallmeter" replay --machine alder-lake "$work/small.trace"
-check "today_large_cores_are_told" jq -e '.machine.descriptor == "alder-lake-p" and (.environment.core_kinds | endswith("rows on p"))' "$work/alder-lake"/*/results.json
+check "today_large_cores_are_told" jq -e '.machine.descriptor == "alder-lake-p" and (.environment.core_kinds | endswith("rows on p, e, all"))' "$work/alder-lake"/*/results.json
 # A processor of another record format than its descriptor says: its own word is taken, and that is said.
 sed 's/^pebs_format = .*/pebs_format = 5/' tables/machines/ice-lake-sp.machine >"$work/differs.machine"
 check "today_a_contradiction_is_said" says 0 'ice-lake-sp: this processor is not as described: precise records are of format 5, not 4; its own word is taken' \

@@ -48,15 +48,18 @@ static void begin(void)
 	memory_host_init(&host);
 	w.host = &host.host;
 	w.out = &sum;
-	w.notes = calloc(rows_count, sizeof(*w.notes));
-	w.penalty_milli = calloc(rows_count, sizeof(*w.penalty_milli));
+	w.all_notes = calloc((size_t)rows_count * CORE_KIND_NAMES, sizeof(*w.notes));
+	w.all_penalties = calloc((size_t)rows_count * CORE_KIND_NAMES, sizeof(*w.penalty_milli));
+	w.all_earlier = calloc(rows_count, CORE_KIND_NAMES);
+	writer_view(&w, 0);
 	text_init(&w.json, calloc(1, 65536), 65536);
 }
 
 static void end(void)
 {
-	free(w.notes);
-	free(w.penalty_milli);
+	free(w.all_notes);
+	free(w.all_penalties);
+	free(w.all_earlier);
 	free(w.json.at);
 	memory_host_free(&host);
 }
