@@ -182,7 +182,7 @@ PROOF(proof_fpcw, SET({ "insn.x87", ONCE }), SET({ "uops.microcode", SOME_CYCLES
 PROOF(proof_read_port, SET({ "rename.read_port", 500, 1500, PER_UNIT }));
 
 /* --- ordering ---------------------------------------------------------------------------------- */
-PROOF(proof_lock, SET({ "lock", ONCE }));
+PROOF(proof_lock, SET({ "lock", ONCE }), SET({ "lock", SOME_CYCLES }));
 PROOF(proof_split_lock, SET({ "lock.split", ONCE }), SET({ "lock.split", SOME_CYCLES }));
 PROOF(proof_lfence, SET({ "serialise.wait", SOME_CYCLES }), SET({ "alloc.stall", SOME_CYCLES })); /* it stalls allocation, NOPs never do */
 /* The two indirect jumps of an iteration may share an entry of their predictor, in the baseline alone too. */

@@ -5,12 +5,14 @@
 #define TOLERANCE_MILLI 10
 
 const struct trust_facts trust_table[TRUST_ENTRIES] = {
-#define EXACT(row, base, milli, concept) { row, TRUST_##base, milli, milli, concept },
-#define RANGE(row, base, least, most, concept) { row, TRUST_##base, least, most, concept },
+#define EXACT(row, base, milli, concept) { TRUST_CORE, row, TRUST_##base, milli, milli, concept },
+#define RANGE(row, base, least, most, concept) { TRUST_CORE, row, TRUST_##base, least, most, concept },
+#define UNCORE(socket, row, base, least, most, concept) { TRUST_##socket, row, TRUST_##base, least, most, concept },
 #define UNFIXED(concept, why)
 #include "bench/workloads/trust.def"
 #undef EXACT
 #undef RANGE
+#undef UNCORE
 #undef UNFIXED
 };
 
@@ -22,14 +24,14 @@ const char *trust_verdict_name(enum trust_verdict v)
 }
 
 /* Expected count of a unit of the row's work, in thousandths, for `milli` thousandths of the base. */
-static int64_t expected(const struct trust_facts *f, const struct row *r, const struct kernel *k, int64_t cycles_milli, uint32_t milli)
+static int64_t expected(const struct trust_facts *f, const struct row *r, const struct kernel *k, int64_t base_milli, uint32_t milli)
 {
 	int64_t base = 0, iterations = 1, units = 1; /* `iterations` iterations make `units` units */
 
 	if (f->base == TRUST_ONE)
 		return milli;
-	if (f->base == TRUST_CYCLES)
-		return mul_div(cycles_milli, milli, 1000);
+	if (f->base == TRUST_CYCLES || f->base == TRUST_TICKS)
+		return mul_div(base_milli, milli, 1000);
 	if (r->pair) {
 		iterations = r->pair->iterations;
 		units = r->pair->events;
@@ -50,8 +52,11 @@ static int64_t ratio(int64_t counted, int64_t expected_milli)
 	return expected_milli ? mul_div(counted, 1000, expected_milli) : 0;
 }
 
-static void judge(struct trust_entry *e)
+void trust_judge(struct trust_entry *e, const struct trust_facts *f, const struct row *r, const struct kernel *k, int64_t base_milli)
 {
+	e->kernel = k->name;
+	e->least_milli = expected(f, r, k, base_milli, f->least);
+	e->most_milli = expected(f, r, k, base_milli, f->most);
 	const int64_t of_least = ratio(e->counted_milli, e->least_milli), of_most = ratio(e->counted_milli, e->most_milli);
 
 	e->ratio_milli = e->least_milli == e->most_milli || of_least < 1000 ? of_least : of_most > 1000 ? of_most : 1000;
@@ -87,7 +92,7 @@ static void choose(const struct processor *p, const char *row, struct counted *c
 		const char *why;
 
 		c->of[i] = NULL;
-		if (!str_equal(f->row, row))
+		if (f->place != TRUST_CORE || !str_equal(f->row, row))
 			continue;
 		out->entries[i].event = x && x->exactness != EXACTNESS_NONE ? x->text : NULL;
 		why = not_comparable(x, f);
@@ -126,14 +131,12 @@ static void take(struct trust_entry *e, const struct trust_facts *f, const struc
 		str_copy(e->reason, sizeof(e->reason), "an event was not counted");
 		return;
 	}
-	e->kernel = k->name;
 	e->unit = r->unit;
-	e->least_milli = expected(f, row, k, cycles, f->least);
-	e->most_milli = expected(f, row, k, cycles, f->most);
-	if (uncounted(x, c, r) || (f->base == TRUST_CYCLES && uncounted(c->cycles, c, r)))
+	trust_judge(e, f, row, k, cycles);
+	if (uncounted(x, c, r) || (f->base == TRUST_CYCLES && uncounted(c->cycles, c, r))) {
+		e->verdict = TRUST_UNKNOWN;
 		str_copy(e->reason, sizeof(e->reason), "not modelled by this simulated machine");
-	else
-		judge(e);
+	}
 }
 
 /* All entries of one row, starting at the first. */
@@ -180,8 +183,10 @@ void trust_run(struct bench *b, struct trust_result *out)
 		}
 		for (unsigned k = 0; k < i; k++)
 			before = before || str_equal(trust_table[k].row, trust_table[i].row);
-		if (!before)
-			run_row(b, i, result, out);
+		if (before)
+			continue;
+		run_row(b, i, result, out);
+		trust_uncore_row(b, row_find(trust_table[i].row), out);
 	}
 	if (result)
 		b->host->put(b->host->self, result, sizeof(*result));

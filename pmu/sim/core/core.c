@@ -264,7 +264,7 @@ static PIPE_INLINE enum status account_end(struct core_thread *c, const struct i
 		         signal_heard_any(c->signals, SIG_LOAD_LFB_HIT, SIG_LOAD_DTLB_MISS))
 			pipe_say_load(c, load, w->retired);
 		if (!simple && in->lock)
-			pipe_say_locked(c, e, load->source, w->retired);
+			pipe_say_locked(c, e, load->source, w->load_dispatch, w->retired);
 		if (load->violation)
 			pipe_clear_machine(c, SIG_MACHINE_CLEAR_MEMORY, w->retired, m->core_clear_cycles);
 	}

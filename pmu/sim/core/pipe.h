@@ -67,7 +67,8 @@ void pipe_special_done(struct core_thread *c, const struct core_plan *p, uint64_
 unsigned pipe_divide_cycles(const struct machine *m, const struct core_plan *p, const struct effects *e, unsigned whole);
 /* A microcode assist for a denormal. */
 void pipe_assist(struct core_thread *c, uint64_t retired);
-void pipe_say_locked(struct core_thread *c, const struct effects *e, enum mem_source source, uint64_t retired);
+/* `from`: when its load was dispatched. */
+void pipe_say_locked(struct core_thread *c, const struct effects *e, enum mem_source source, uint64_t from, uint64_t retired);
 /* Rotates the x87 stack: slot i becomes what slot i + pop was. */
 void pipe_turn_x87(struct core_thread *c, int pop);
 

@@ -126,12 +126,14 @@ void pipe_assist(struct core_thread *c, uint64_t retired)
 	c->uops += uops;
 }
 
-void pipe_say_locked(struct core_thread *c, const struct effects *e, enum mem_source source, uint64_t retired)
+void pipe_say_locked(struct core_thread *c, const struct effects *e, enum mem_source source, uint64_t from, uint64_t retired)
 {
 	signal_pulse(c->signals, SIG_LOCKED_LOADS, retired, 1);
 	if (e->load_va % 64 + e->load_bytes > 64) {
 		signal_pulse(c->signals, SIG_SPLIT_LOCKS, retired, 1);
 		signal_level(c->signals, SIG_SPLIT_LOCK_CYCLES, retired - c->m->core_split_lock_cycles, retired, 1);
+	} else {
+		signal_level(c->signals, SIG_LOCK_CYCLES, from, retired, 1);
 	}
 	if (source == SRC_L1)
 		signal_pulse(c->signals, SIG_LOCKED_LOADS_L1, retired, 1);

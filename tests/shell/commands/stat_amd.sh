@@ -95,4 +95,6 @@ listed() {
 		"$s" list --events zen1 | grep -q '^XI_SYS_FILL_LATENCY' && "$s" list --events zen5 | grep -q '^L3_XI_SAMPLED_LATENCY.NEAR_CACHE'
 }
 check "amd_counters_beyond_the_cores_are_listed" listed
+# 10 GiB of pages of 2 MiB, past the page of the bus lock that counting the uncore maps
+check "stat_counts_the_uncore_beside_many_pages" "$s" stat --machine zen4 --windows 1 -w tlb.walk_2m.penalty -e L3_LOOKUP_STATE.ALL_COHERENT_ACCESSES_TO_L3
 tap_end

@@ -1,13 +1,15 @@
 #!/bin/bash
 # Every name that `list --events` and `list --metrics` print goes through `stallmeter stat` on the built-in machines, on workload after workload
 # until it counts: counted, counted 0 for a reason that tests/zeros.txt gives, not modelled (and listed so), refused. Nothing is refused; what
-# tests/zeros.txt explains counts 0 on all workloads, and what it does not explain does not.
+# tests/zeros.txt explains counts 0 on all workloads but for strays, and what it does not explain does not. Strays are a few lines and branches of the
+# measuring wrapper in the first run of a list, and of the ends of streams: which event has them depends on the order of the list.
 # Of haswell-ep the events of the core alone; its boxes: stat.sh. Slow: several minutes.
 cd "$(dirname "$0")/../../.." || exit 2
 . tests/tap.sh
 . tests/events.sh
 s=${OUT:-out}/stallmeter
 
+strays=16
 workloads='account.mixed account.branchy account.latency_bound account.bandwidth_bound load.l3_modified_other_core.latency load.l3_clean_other_core.latency
 load.remote_l3_clean.latency load.remote_l3_modified.latency load.dram_remote.latency load.dram_local.latency load.l3.latency load.l2.latency triad.dram.bandwidth
 write.dram.bandwidth write.dram_nt.bandwidth triad.l3.bandwidth triad.l2.bandwidth store.rfo.penalty store.nt_partial.penalty tlb.dtlb_4k.penalty tlb.stlb_walk_4k.penalty
@@ -33,7 +35,7 @@ round() { # WORKLOAD
 	done
 	rm -f "$work"/part.*
 	grep 'not modelled' "$work/one" | cut -d'"' -f2 >>"$work/unmodelled"
-	grep -E '^"[^"]*","",[1-9]' "$work/one" | cut -d'"' -f2 >>"$work/counted"
+	sed -nE 's/^"([^"]*)","",([1-9][0-9]*).*/\1 \2/p' "$work/one" >>"$work/counted"
 	grep -E '^"[^"]*","",0,' "$work/one" | cut -d'"' -f2 >"$work/left"
 }
 walked() { # MACHINE PROCESSOR
@@ -45,12 +47,19 @@ walked() { # MACHINE PROCESSOR
 		[ -s "$work/left" ] && round "$w"
 	done
 	# PROCESSOR, a pattern of names, the reason
-	awk -v p="$2" -v counted="$work/counted" '
+	awk -v p="$2" -v counted="$work/counted" -v strays=$strays '
 		FILENAME == "tests/zeros.txt" { if ($1 == p) { pattern[++n] = "^(" $2 ")$"; $1 = $2 = ""; why[n] = $0 } next }
 		{ for (i = 1; i <= n; i++) if ($0 ~ pattern[i]) { used[i]++; next } print "# " $0 ": counts 0 on all workloads, and nothing says why"; bad = 1 }
 		END {
 			for (i = 1; i <= n; i++) print "# " used[i] + 0 " counted 0:" why[i]
-			while ((getline name < counted) > 0) for (i = 1; i <= n; i++) if (name ~ pattern[i]) { print "# " name " counts, against " pattern[i]; bad = 1 }
+			while ((getline line < counted) > 0) {
+				split(line, word, " ")
+				for (i = 1; i <= n; i++) if (word[1] ~ pattern[i]) {
+					used[i]++
+					print "# " word[1] " counts " word[2] (word[2] > strays ? ", against " pattern[i] : ": strays")
+					if (word[2] > strays) bad = 1
+				}
+			}
 			for (i = 1; i <= n; i++) if (!used[i]) { print "# no event counts 0 for " pattern[i]; bad = 1 }
 			exit bad
 		}' tests/zeros.txt "$work/left"

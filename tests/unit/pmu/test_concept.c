@@ -90,6 +90,26 @@ static void test_expression_proves_what_its_exactness_allows(void **state)
 	}
 }
 
+/* No proof and no account rests on an event that a quirk says counts too often. */
+static void test_concept_takes_no_event_that_counts_too_much(void **state)
+{
+	(void)state;
+	unsigned quirks = 0;
+
+	for (unsigned p = 0; p < processor_count; p++) {
+		for (unsigned q = 0; q < processors[p].quirk_count; q++)
+			quirks += processors[p].quirks[q].overcounts[0] != 0;
+		for (unsigned i = 0; i < processors[p].expression_count; i++) {
+			const struct expression *x = &processors[p].expressions[i];
+
+			for (unsigned t = 0; t < x->term_count; t++)
+				if (x->terms[t].event && event_overcounts(&processors[p], x->terms[t].event->name))
+					fail_msg("%s: %s counts %s", processors[p].name, x->concept, x->terms[t].event->name);
+		}
+	}
+	assert_true(quirks > 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -97,6 +117,7 @@ int main(void)
 		cmocka_unit_test(test_expression_is_the_sum_of_its_terms),
 		cmocka_unit_test(test_concept_of_the_uncore_has_a_place_for_each_channel),
 		cmocka_unit_test(test_expression_proves_what_its_exactness_allows),
+		cmocka_unit_test(test_concept_takes_no_event_that_counts_too_much),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
