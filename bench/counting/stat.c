@@ -399,9 +399,17 @@ static void forget(struct stat_result *r)
 		r->values[i] = (struct stat_value){ .unmodelled = r->values[i].unmodelled };
 }
 
+static void end_interval(const struct stat_settings *s, struct stat_result *out)
+{
+	evaluate_all(out);
+	s->interval(s->self, out);
+	out->interval++;
+	forget(out);
+}
+
 static enum status one_run(struct run *r, unsigned n, const struct stat_settings *s, struct stat_result *out)
 {
-	uint64_t windows = 0, ticks = 0;
+	uint64_t windows = 0, ticks = 0, interval_end = s->interval_ticks;
 	const struct access *a = r->w->b->a;
 	enum status st = a->unmodelled ? find_unmodelled_core(r, out) : ST_OK;
 	const uint64_t known = a->unmodelled ? a->unmodelled(a->counts_self) : 0;
@@ -427,13 +435,14 @@ static enum status one_run(struct run *r, unsigned n, const struct stat_settings
 		windows++;
 		ticks += stat_workload_ticks(r->w);
 		out->since_ticks = ticks;
-		if (s->interval_ticks && out->runs[n].ticks >= s->interval_ticks) {
-			evaluate_all(out);
-			s->interval(s->self, out);
-			out->interval++;
-			forget(out);
+		/* ends are multiples of the interval, or each one's last window would add up: with n intervals' time there were n - 1 */
+		if (s->interval_ticks && ticks >= interval_end) {
+			end_interval(s, out);
+			interval_end = (ticks / s->interval_ticks + 1) * s->interval_ticks;
 		}
 	}
+	if (st == ST_OK && s->interval_ticks && out->runs[n].ticks != 0) /* the rest, as perf stat prints it */
+		end_interval(s, out);
 	const enum status uncore = change_uncore(r, STOP, NULL), cores = change_cores(r, STOP);
 
 	return st != ST_OK ? st : uncore != ST_OK ? uncore : cores;

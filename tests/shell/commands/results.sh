@@ -17,7 +17,12 @@ check "results_run_skylake" results_of skylake --backend sim --machine skylake-s
 check "results_run_unknown_seed" results_of seed --backend sim --machine core2 --suite load.l1.latency --seed 18446744073709551615
 check "results_run_profile" results_of profile --backend sim --machine nehalem-ep --profile general-exploration --suite 'load.l1.*'
 check "results_run_native" results_of native --backend native --suite load.l1.latency,triad.l1.bandwidth
-for name in nehalem core2 skylake seed profile native; do
+# Every window is disturbed by the other thread of the core: a noisy row without a value.
+{ cat tables/machines/nehalem-ep.machine; printf '\n[fault]\nbusy_core = 2\nbusy_us = 0\n'; } | sed 's/^threads = .*/threads = 2/; s/^sockets = .*/sockets = 1/; s/^cores = .*/cores = 2/' >"$work/busy.machine"
+disturbed() { results_of disturbed --backend sim --machine "$work/busy.machine" --suite load.l1.latency; [ $? = 1 ] && grep '0 *noisy\|- noisy' "$work/ran"; }
+check "results_run_disturbed" disturbed
+ln -sfn "$(echo "$work/disturbed"/*)" "$work/run-disturbed"
+for name in nehalem core2 skylake seed profile native disturbed; do
 	[ -z "$schema" ] && skip "results_valid_$name" "no jsonschema" || check "results_valid_$name" valid "$work/run-$name/results.json"
 	check "results_read_$name" read_it "$work/run-$name"
 	# the journal says the same as the results: the same report comes of it

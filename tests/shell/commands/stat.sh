@@ -96,8 +96,11 @@ one_box() { "$s" stat --machine haswell-ep -w read.dram_all -e 'imc[4].CAS_COUNT
 	awk -F, 'NR == 2 { one = $3 } NR == 3 { all = $3 } END { exit !(one > 0 && one < all / 3 && one > all / 12) }' "$work/counts"; }
 check "stat_counts_one_box" one_box
 intervals() { "$s" stat -I 0.02 --for 0.2 -w triad.dram_all -e UNC_IMC_NORMAL_READS.CH0,UNC_IMC_NORMAL_READS.CH1,UNC_IMC_NORMAL_READS.CH2 --format csv >"$work/counts" &&
-	awk -F, 'NR > 1 && $4 > 1000 { n++ } END { exit !(n >= 24) }' "$work/counts"; }
+	awk -F, 'NR > 1 && $4 > 1000 { n++ } END { exit n != 30 }' "$work/counts"; }
 check "stat_prints_intervals" intervals
+# two whole intervals, and the rest
+rest() { "$s" stat -I 0.02 --for 0.05 -w triad.dram_all -e UNC_IMC_NORMAL_READS.CH0 --format csv >"$work/counts" && [ "$(wc -l <"$work/counts")" = 4 ]; }
+check "stat_prints_the_rest_of_an_interval" rest
 json() { "$s" stat -w idle -e inst_retired.any --format json | grep -q '"event": "INST_RETIRED.ANY", "where": "", "value": [1-9]'; }
 check "stat_writes_json" json
 

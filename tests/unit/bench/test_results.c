@@ -43,6 +43,8 @@ static void test_reader_reads_a_run(void **state)
 	assert_string_equal(doc_string(&r.d, row, "status"), "ok");
 	assert_int_equal(doc_get(&r.d, row, "nothing")->type, DOC_NULL);
 	reader_free(&r);
+	assert_int_equal(parse(&r, RUN(ROW("a", "latency", "null", "null", "noisy", "0"))), ST_OK); /* every window was disturbed */
+	reader_free(&r);
 }
 
 static void test_reader_refuses_what_cannot_be(void **state)
