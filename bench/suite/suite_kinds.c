@@ -30,11 +30,11 @@ static enum status add(struct suite_kinds *k, const struct access *a, const char
 	return ST_OK;
 }
 
-enum status suite_kinds_open(struct suite_kinds *k, const struct access *a, const char *wanted, const struct suite_settings *s,
+enum status suite_kinds_open(struct suite_kinds *k, const struct access *machine, const struct access *a, const char *wanted, const struct suite_settings *s,
                              const struct suite_host *host)
 {
 	struct core_kind_place kinds[CORE_KINDS_MAX];
-	const unsigned n = core_kinds(a, kinds);
+	const unsigned n = core_kinds(machine, kinds);
 	enum status st = ST_OK;
 
 	memset(k, 0, sizeof(*k));
