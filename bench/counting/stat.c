@@ -1,7 +1,7 @@
 /* bench/counting/stat.c: see stat.h. */
 #include "bench/counting/stat.h"
 
-#define LOCK_VA (SPACE_END - PAGE_1G) /* page of the bus lock, behind all working sets: one of many 2 MiB pages has 10 GiB */
+#define LOCK_VA (SPACE_DATA + 15 * PAGE_1G) /* page of the bus lock, below the working sets of the other cores: one of many 2 MiB pages has 10 GiB */
 #define FIXED_INSTRUCTIONS 0   /* SDM vol. 3, table 18-2: numbers of the fixed counters */
 #define FIXED_CYCLES 1
 #define METRIC_HZ 1000000u     /* $TSC_MHZ */

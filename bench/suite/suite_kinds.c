@@ -30,12 +30,12 @@ static enum status add(struct suite_kinds *k, const struct access *a, const char
 	return ST_OK;
 }
 
-enum status suite_kinds_open(struct suite_kinds *k, const struct access *machine, const struct access *a, const char *wanted, const struct suite_settings *s,
+enum status suite_kinds_open(struct suite_kinds *k, const struct access *a, const char *wanted, const struct suite_settings *s,
                              const struct suite_host *host)
 {
 	struct core_kind_place kinds[CORE_KINDS_MAX];
-	const unsigned n = core_kinds(machine, kinds);
-	enum status st = ST_OK;
+	unsigned n;
+	enum status st;
 
 	memset(k, 0, sizeof(*k));
 	k->get = host->get;
@@ -43,8 +43,14 @@ enum status suite_kinds_open(struct suite_kinds *k, const struct access *machine
 	k->self = host->self;
 	if (!every(wanted))
 		return add(k, a, wanted);
-	if (n < 2)
-		return add(k, a, NULL);
+	/* The others are asked only where the first logical processor tells a kind: elsewhere a run asks for nothing more. */
+	st = add(k, a, NULL);
+	n = st == ST_OK && k->at[0].cpu.core_kind != 0 ? core_kinds(a, kinds) : 0;
+	if (st != ST_OK || n < 2)
+		return st;
+	k->put(k->self, k->at[0].saved, k->at[0].bytes);
+	k->at[0].saved = NULL;
+	k->count = 0;
 	for (unsigned i = 0; i < n && st == ST_OK; i++) {
 		st = add(k, a, kinds[i].name);
 		if (s->profile)
@@ -69,7 +75,7 @@ enum status suite_kinds_check(const struct suite_kinds *k, const struct suite_se
 bool suite_kinds_text(const struct suite_kinds *k, const struct access *a, struct text *t)
 {
 	struct core_kind_place kinds[CORE_KINDS_MAX];
-	const unsigned n = core_kinds(a, kinds);
+	const unsigned n = k->count && k->run[0].cpu->core_kind != 0 ? core_kinds(a, kinds) : 0;
 
 	for (unsigned i = 0; n > 1 && i < n; i++)
 		text_fmt(t, "%s%s: cores %u to %u", i ? ", " : "", kinds[i].name, kinds[i].first, kinds[i].first + kinds[i].count - 1);

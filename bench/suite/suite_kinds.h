@@ -28,10 +28,9 @@ struct suite_kinds {
 };
 
 /* Looks at the machine and takes what `wanted` names: "p", "e", "lpe", or "all" or "": every kind, of a profile, whose events are of one kind, the
- * first. Nothing is written yet. The kinds are asked of `machine`, the rows run on `a`, the machine or a layer over it
- * that records what they do. get and put: as of struct suite_host. ST_MISSING: it has no cores of that kind; ST_FULL: no memory; else that of
+ * first. Nothing is written yet. get and put: as of struct suite_host. ST_MISSING: it has no cores of that kind; ST_FULL: no memory; else that of
  * cpu_identify. Whatever it returns, suite_kinds_close comes after it. */
-MUST_CHECK enum status suite_kinds_open(struct suite_kinds *k, const struct access *machine, const struct access *a, const char *wanted, const struct suite_settings *s,
+MUST_CHECK enum status suite_kinds_open(struct suite_kinds *k, const struct access *a, const char *wanted, const struct suite_settings *s,
                                         const struct suite_host *host);
 /* Checks the settings against each kind, as suite_check_processor and suite_check_cpuset do. */
 MUST_CHECK enum status suite_kinds_check(const struct suite_kinds *k, const struct suite_settings *s, char *problem, size_t capacity);

@@ -479,7 +479,7 @@ enum exit_status run_suite(const struct access *a, struct run *r)
 	struct suite_kinds *k = pages_get(sizeof(*k));
 	enum exit_status result = EXIT_BROKEN;
 	char problem[400] = "kind: this machine has no such cores";
-	enum status s = k != NULL ? suite_kinds_open(k, a, a, r->config->kind, r->settings, &memory) : ST_FULL;
+	enum status s = k != NULL ? suite_kinds_open(k, a, r->config->kind, r->settings, &memory) : ST_FULL;
 	const bool opened = s == ST_OK;
 	if (opened)
 		s = suite_kinds_check(k, r->settings, problem, sizeof(problem));

@@ -308,10 +308,10 @@ static bool trace_open(const struct command *c, struct surroundings *p, const st
 }
 
 /* The kinds of cores that --kind asks for. */
-static int open_kinds(const struct command *c, const struct access *machine, const struct access *a, const struct suite_settings *settings, const struct suite_host *host)
+static int open_kinds(const struct command *c, const struct access *a, const struct suite_settings *settings, const struct suite_host *host)
 {
 	char problem[512];
-	const enum status s = suite_kinds_open(&kinds, machine, a, kind, settings, host);
+	const enum status s = suite_kinds_open(&kinds, a, kind, settings, host);
 	if (s == ST_MISSING && kind)
 		complain(c, "--kind %s: this machine has no cores of that kind", kind);
 	else if (s != ST_OK)
@@ -334,12 +334,12 @@ static int run_on(const struct command *c, struct backend *b, const struct suite
 	struct suite_summary summary;
 	char problem[512];
 
-	int bad = open_kinds(c, b->access, b->access, settings, &host);
+	int bad = open_kinds(c, b->access, settings, &host);
 	if (bad == EXIT_GOOD && trace_file) {
 		if (!trace_open(c, &place, b, kinds.run[0].cpu))
 			return EXIT_BAD_INPUT;
 		suite_kinds_close(&kinds);
-		bad = open_kinds(c, b->access, &place.layer.access, settings, &host); /* over the trace, which has all cores' numbers */
+		bad = open_kinds(c, &place.layer.access, settings, &host); /* over the trace, which has all cores' numbers */
 	}
 	if (bad != EXIT_GOOD)
 		return bad;

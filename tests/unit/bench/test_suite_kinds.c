@@ -30,7 +30,7 @@ static void run_kinds(const char *text, size_t bytes)
 	r.host.host.journal_bytes = bytes;
 	if (text)
 		assert_int_equal(r.host.host.append(r.host.host.self, "journal.jsonl", text, bytes), ST_OK);
-	assert_int_equal(suite_kinds_open(&kinds, sim_access(r.sim), sim_access(r.sim), NULL, &s, &r.host.host), ST_OK);
+	assert_int_equal(suite_kinds_open(&kinds, sim_access(r.sim), NULL, &s, &r.host.host), ST_OK);
 	assert_int_equal(kinds.count, 3);
 	assert_int_equal(suite_run_kinds(kinds.run, kinds.count, &s, &r.host.host, &r.sum), ST_OK);
 	assert_int_equal(suite_kinds_restore(&kinds), ST_OK);
@@ -116,9 +116,9 @@ static void test_suite_kinds_are_chosen(void **state)
 	static struct suite_kinds kinds;
 	const struct suite_settings s = { .suite = SUITE };
 	loop_open(&r, loop_built_in("alder-lake"));
-	assert_int_equal(suite_kinds_open(&kinds, sim_access(r.sim), sim_access(r.sim), "lpe", &s, &r.host.host), ST_MISSING);
+	assert_int_equal(suite_kinds_open(&kinds, sim_access(r.sim), "lpe", &s, &r.host.host), ST_MISSING);
 	suite_kinds_close(&kinds);
-	assert_int_equal(suite_kinds_open(&kinds, sim_access(r.sim), sim_access(r.sim), "e", &s, &r.host.host), ST_OK);
+	assert_int_equal(suite_kinds_open(&kinds, sim_access(r.sim), "e", &s, &r.host.host), ST_OK);
 	assert_int_equal(kinds.count, 1);
 	assert_string_equal(kinds.run[0].a->core_kind, "e");
 	assert_int_equal(kinds.run[0].a->first, 8);
@@ -126,7 +126,7 @@ static void test_suite_kinds_are_chosen(void **state)
 	assert_int_equal(r.host.taken, 0);
 	loop_close(&r);
 	loop_open(&r, loop_built_in("nehalem-ep"));
-	assert_int_equal(suite_kinds_open(&kinds, sim_access(r.sim), sim_access(r.sim), "all", &s, &r.host.host), ST_OK);
+	assert_int_equal(suite_kinds_open(&kinds, sim_access(r.sim), "all", &s, &r.host.host), ST_OK);
 	assert_int_equal(kinds.count, 1);
 	assert_null(kinds.run[0].a->core_kind);
 	suite_kinds_close(&kinds);
