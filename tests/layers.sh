@@ -2,7 +2,7 @@
 # The house held together. Floors: tables, asm 0 < pmu, pmu/sim 1 < bench 3 < efi, runner 4; tests see all.
 #   1. Each #include "dir/..." and %include goes to its own floor or a lower one, and within a floor to its own room or an earlier one
 #      (tests/rooms.txt): so there is no cycle. What an object leaves undefined is defined in such a room too, as nm says of the objects under
-#      $OUT (default out), which are made where nothing is built yet. efi/bios is a program of its own: of efi it has uefi.h, exit.h and vectors.inc alone, and
+#      $OUT (default out), where something is built; the check wants that. efi/bios is a program of its own: of efi it has uefi.h, exit.h and vectors.inc alone, and
 #      nobody has anything of it. pmu/sim and pmu's drivers share access.h, base.h and text.h and nothing else, tests/expect knows nothing of pmu/sim.
 #   2. No event name and no model number of any processor, and no name of a processor or simulated machine, stands in code outside tables/:
 #      the names are read from the tables. Comments may speak of them.
@@ -62,15 +62,15 @@ tsort "$work/folders" >/dev/null 2>"$work/cycle" || { echo "folders of tests inc
 
 # ... and who refers to whose functions and data; what the compiler calls of a C library is not the application's own for others.
 out=${OUT:-out}
-[ -d "$out/pmu" ] || make -s OUT="$out" host >"$work/made" 2>&1 || { tail -n 3 "$work/made"; bad=1; }
+[ -d "$out/pmu" ] || echo "layers.sh: nothing is built under $out: calls between rooms are not looked at (make host)"
 grep -E '^(pmu|bench|efi|runner)/.*[.]c$' "$work/product" | grep -vE '^efi/bios/|^runner/shim/shim.c' >"$work/compiled"
 while read -r f; do
 	if [ -f "$out/${f%.c}.o" ]; then echo "$out/${f%.c}.o"; else case $f in efi/*) ;; *) echo "$f" >>"$work/missing";; esac; fi
 done <"$work/compiled" >"$work/objects"
-if [ -f "$work/missing" ]; then
+if [ -d "$out/pmu" ] && [ -f "$work/missing" ]; then
 	echo "$out has no object of $(head -1 "$work/missing") ($(wc -l <"$work/missing") are missing): make host makes them"; bad=1
 fi
-xargs nm -A -g <"$work/objects" 2>/dev/null | sed "s|^$out/||; s|\.o:[0-9a-f]*| |" | awk '
+[ ! -d "$out/pmu" ] || xargs nm -A -g <"$work/objects" 2>/dev/null | sed "s|^$out/||; s|\.o:[0-9a-f]*| |" | awk '
 function room_of(path) { sub(/\/[^\/]*$/, "", path); return path }
 FILENAME == "tests/rooms.txt" { if (NF && $1 !~ /^#/) rank[$1] = ++rooms; next }
 $2 == "U" { user[++users] = $1; wants[users] = $3; next }
