@@ -112,7 +112,7 @@ def resolve(p, processor, concepts):
         if len({bool(t.uncore) for t in x.terms}) > 1:
             p.add(r.where, name, "has events of the core and of the uncore, which no one program counts together")
         if any(t.uncore and t.sign < 0 for t in x.terms):
-            p.add(r.where, name, "an expression over the uncore has no minus: its terms are places")
+            p.add(r.where, name, "an expression over the uncore has no minus: its terms are instances")
         processor.expressions.append(x)
 
 
@@ -181,8 +181,8 @@ def write_expressions(out, r):
             if t.uncore:
                 out.write("\t{ 0, %s, %d },\n" % (c_text(t.uncore), t.sign))
                 continue
-            place = (c_name("modified", r["name"]), r.modified.index(t.event)) if t.changed else (c_name("events", r["name"]), names.index(t.event["name"]))
-            out.write("\t{ &%s[%d], 0, %d },\n" % (*place, t.sign))
+            position = (c_name("modified", r["name"]), r.modified.index(t.event)) if t.changed else (c_name("events", r["name"]), names.index(t.event["name"]))
+            out.write("\t{ &%s[%d], 0, %d },\n" % (*position, t.sign))
     out.write("\t{ 0, 0, 0 }\n};\nstatic const struct expression %s[] = {\n" % c_name("expressions", r["name"]))
     for x, start in zip(r.expressions, at):
         out.write("\t{ %s, %s, EXACTNESS_%s, %d, %s + %d, %s, %s },\n" % (

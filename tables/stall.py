@@ -119,8 +119,8 @@ def write_stalls(out, r):
     for x in r.stalls:
         at.append(count)
         for sign, e, changed in x.terms:
-            place = (c_name("modified", r["name"]), r.modified.index(e)) if changed else (c_name("events", r["name"]), names.index(e["name"]))
-            out.write("\t{ &%s[%d], 0, %d },\n" % (*place, sign))
+            position = (c_name("modified", r["name"]), r.modified.index(e)) if changed else (c_name("events", r["name"]), names.index(e["name"]))
+            out.write("\t{ &%s[%d], 0, %d },\n" % (*position, sign))
             count += 1
     out.write("\t{ 0, 0, 0 }\n};\nstatic const struct expression %s[] = {\n" % c_name("stalls", r["name"]))
     for x, start in zip(r.stalls, at):

@@ -52,7 +52,7 @@ static const struct stat_run *run_of(const struct stat_result *r, const struct s
 	return &r->runs[v->run];
 }
 
-/* The count of one event in one place. */
+/* The count of one event in one instance. */
 struct figure { const char *where; const struct request *q; const struct stat_value *v; uint64_t value; };
 
 static void text_line(struct text *t, const struct stat_result *r, const struct figure *f)
@@ -119,7 +119,7 @@ static void figure(struct output *o, const struct figure *f)
 	o->more = true;
 }
 
-static void places(struct output *o, const struct request *q, const struct stat_value *v, enum stat_detail d)
+static void instances(struct output *o, const struct request *q, const struct stat_value *v, enum stat_detail d)
 {
 	const struct bench *b = o->r->workload->b;
 	char where[32];
@@ -244,7 +244,7 @@ void stat_counts(struct text *t, const struct stat_result *r, enum stat_format f
 			continue;
 		}
 		figure(&o, &(struct figure){ "", &l->list[i], v, v->value });
-		places(&o, &l->list[i], v, d);
+		instances(&o, &l->list[i], v, d);
 		missing(&o, &l->list[i]);
 	}
 	if (f == STAT_JSON)

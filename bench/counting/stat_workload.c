@@ -219,7 +219,7 @@ static enum status prepare_streams(struct stat_workload *w)
 			c->members[i].set.at = multicore_start_offset(c, i, w->turn);
 	}
 	c->pairs = c->moves && c->pairs <= w->turn ? w->turn + 1 : c->pairs;
-	if (c->places_bytes)
+	if (c->starts_bytes)
 		st = multicore_lead(c, c->count);
 	return st == ST_OK && w->row->target == TARGET_DRAM ? multicore_flush(c, c->count) : st;
 }

@@ -25,7 +25,7 @@ struct skid {
 	struct loop loop;
 	unsigned lines;
 	uint32_t load;                     /* offset of the load in the code */
-	int16_t place[SKID_CODE_BYTES];    /* number of the instruction at an offset, -1: none begins there */
+	int16_t number[SKID_CODE_BYTES];    /* number of the instruction at an offset, -1: none begins there */
 	uint32_t at[INSTRUCTIONS];         /* records at each instruction */
 	uint32_t line[LINES_MOST];         /* and of each line */
 	uint32_t records, outside, astray; /* outside the code; with an address that is none of the lines */
@@ -61,9 +61,9 @@ static void number(struct skid *k)
 	uint32_t at = 0;
 
 	for (unsigned i = 0; i < SKID_CODE_BYTES; i++)
-		k->place[i] = -1;
+		k->number[i] = -1;
 	for (unsigned i = 0; i < INSTRUCTIONS; i++) {
-		k->place[at] = (int16_t)i;
+		k->number[at] = (int16_t)i;
 		at += i == SKID_BLOCK ? 2 : 3;
 	}
 }
@@ -116,11 +116,11 @@ static void judge_record(struct skid *k, const struct netburst_record *r)
 	uint64_t offset = r->ip - w->code_map.va, from = r->gpr[RDX] - w->map.va;
 
 	k->records++;
-	if (offset >= SKID_CODE_BYTES || k->place[offset] < 0) {
+	if (offset >= SKID_CODE_BYTES || k->number[offset] < 0) {
 		k->outside++;
 		return;
 	}
-	k->at[k->place[offset]]++;
+	k->at[k->number[offset]]++;
 	if (from % SKID_STRIDE || from / SKID_STRIDE >= k->lines) {
 		k->astray++;
 		return;
@@ -180,8 +180,8 @@ static void say_distances(struct skid *k)
 	static const char *const columns[] = { "instructions", "records" };
 	struct row_result *out = k->out;
 	struct text proof;
-	unsigned most = 0, places = 0;
-	const int load = k->place[k->load];
+	unsigned most = 0, instructions = 0;
+	const int load = k->number[k->load];
 	int64_t deviations = 0;
 
 	out->series.columns = columns;
@@ -190,7 +190,7 @@ static void say_distances(struct skid *k)
 		const int64_t point[SERIES_COLUMNS] = { ((int)i - load) * 1000, k->at[i] * 1000 };
 
 		most = k->at[i] > k->at[most] ? i : most;
-		places += k->at[i] != 0;
+		instructions += k->at[i] != 0;
 		if (k->at[i])
 			series_add(&out->series, point);
 	}
@@ -204,7 +204,7 @@ static void say_distances(struct skid *k)
 	if (k->row->order == ORDER_SKID_INTERRUPT)
 		return;
 	text_fmt(&proof, "; registers %s the load", k->before == k->records ? "before" : k->after == k->records ? "behind" : "now before, now behind");
-	if (places != 1 || k->outside)
+	if (instructions != 1 || k->outside)
 		not_ok(out, "the records do not point to one instruction");
 	else if (k->before != k->records && k->after != k->records)
 		not_ok(out, "the registers are not always those before the load, nor always those behind it");

@@ -228,7 +228,7 @@ static void write_targets(uint8_t *at, unsigned jumps, unsigned spacing)
  * `offsets`, so equal upper bits do not imply an equal offset. A jump that would share (address XOR address >> 11) mod 2048, a possible hash of
  * the target buffer, with an earlier one takes the next free offset. CODE_LINES_FAR_BASE uses the pages of CODE_LINES_L3, so both have the same
  * ITLB misses, and spreads its lines over all sets of an L1I. False: two jumps collide in the target buffer. */
-static bool place_lines(enum code code, uint64_t stride, uint32_t sets, uint32_t offsets, uint64_t *places)
+static bool choose_lines(enum code code, uint64_t stride, uint32_t sets, uint32_t offsets, uint64_t *lines)
 {
 	static const struct { uint8_t of_way, of_set; } bits[] = { { 43, 21 }, { 59, 27 }, { 11, 28 } };
 	const uint32_t n = lines_of(code), spacing = code == CODE_LINES_L3 ? FAR_SPACING : SET_SPACING, choices = code == CODE_LINES_FAR_BASE ? n : 1;
@@ -241,30 +241,30 @@ static bool place_lines(enum code code, uint64_t stride, uint32_t sets, uint32_t
 
 		for (unsigned k = 0; k < COUNT_OF(bits); k++)
 			first |= ((bit_count(i / sets & bits[k].of_way) + bit_count(i % sets & bits[k].of_set)) & 1u) << k;
-		places[i] = UINT64_MAX;
+		lines[i] = UINT64_MAX;
 		for (uint32_t choice = 0; choice < choices && !found; choice++)
 			for (uint32_t k = 0; k < offsets && !found && !used[(i + choice) % n]; k++) {
 				const uint64_t at = way + (choices > 1 ? (i + choice) % n * LINE : i % sets * spacing) + ((first ^ k) & (offsets - 1)) * 8;
 
 				found = !taken[(at ^ at >> 11) % TARGETS];
-				if (found || places[i] == UINT64_MAX) {
-					places[i] = at;
+				if (found || lines[i] == UINT64_MAX) {
+					lines[i] = at;
 					line = (i + choice) % n;
 				}
 			}
 		used[line] = true;
-		taken[(places[i] ^ places[i] >> 11) % TARGETS] = true;
+		taken[(lines[i] ^ lines[i] >> 11) % TARGETS] = true;
 		all = all && found;
 	}
 	return all;
 }
 
 /* Offset of jump i. Offsets within lines and pages differ, so predictors and caches that index by a few address bits tell the jumps apart. */
-static uint64_t place_of(enum code code, const uint64_t *places, uint32_t i)
+static uint64_t line_offset(enum code code, const uint64_t *lines, uint32_t i)
 {
 	switch (code) {
 	case CODE_LINES_L2: case CODE_LINES_L3: case CODE_LINES_FAR_BASE:
-		return places[i];
+		return lines[i];
 	case CODE_LINES_BASE:
 		return i * LINE + (i >> 3 & 7) * 8;
 	case CODE_PAGES_ITLB: /* spread evenly over the sets of an L1I */
@@ -277,25 +277,25 @@ static uint64_t place_of(enum code code, const uint64_t *places, uint32_t i)
 	}
 }
 
-/* A chain of jumps through all places in a fixed random order, beginning at the first. */
+/* A chain of jumps through all lines in a fixed random order, beginning at the first. */
 static void write_walk(enum code code, uint8_t *at, uint64_t stride, uint32_t sets, uint32_t n)
 {
 	const uint32_t times = n % 3 ? 5 : 13, more = n % 3 ? 3 : 5;
-	uint64_t places[CODE_LINES_FAR];
+	uint64_t lines[CODE_LINES_FAR];
 	uint32_t i = 0;
 
 	/* Far jumps stay in one half of each line if possible: spread over both halves they would use twice as many sets of a uop cache, which
 	 * might then hold them all. */
-	if (stride && (n == CODE_LINES || !place_lines(code, stride, sets, OFFSETS / 2, places)))
-		(void)place_lines(code, stride, sets, OFFSETS, places);
+	if (stride && (n == CODE_LINES || !choose_lines(code, stride, sets, OFFSETS / 2, lines)))
+		(void)choose_lines(code, stride, sets, OFFSETS, lines);
 	/* i -> 5 i + 3 mod n has full period for n a power of two, 13 i + 5 for three times a power of two (Knuth 3.2.1.2, theorem A) */
 	for (uint32_t k = 0; k + 1 < n; k++) {
 		uint32_t next = (times * i + more) % n;
 
-		put_jump(at, place_of(code, places, i), place_of(code, places, next));
+		put_jump(at, line_offset(code, lines, i), line_offset(code, lines, next));
 		i = next;
 	}
-	put_end(at + place_of(code, places, i));
+	put_end(at + line_offset(code, lines, i));
 }
 
 bool codegen_lines_of_set(enum code code, const struct cpu *cpu, uint32_t set, uint64_t *from, uint64_t *count, uint64_t *step)

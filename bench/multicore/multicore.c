@@ -121,7 +121,7 @@ enum status multicore_flush(struct multicore *c, unsigned n)
 uint64_t multicore_start_offset(const struct multicore *c, unsigned member, unsigned pair)
 {
 	const struct shape *s = &c->members[member].set.shape;
-	const uint64_t part = c->places_bytes / START_OFFSETS;
+	const uint64_t part = c->starts_bytes / START_OFFSETS;
 	uint32_t order[START_OFFSETS];
 	struct random r;
 
@@ -132,7 +132,7 @@ uint64_t multicore_start_offset(const struct multicore *c, unsigned member, unsi
 
 	random_init(&r, (member + 1) * SCATTER);
 	random_shuffle(&r, order, START_OFFSETS);
-	return s->array_bytes - c->places_bytes + order[pair % START_OFFSETS] * part + page * PAGE_4K - s->start_bytes % PAGE_4K;
+	return s->array_bytes - c->starts_bytes + order[pair % START_OFFSETS] * part + page * PAGE_4K - s->start_bytes % PAGE_4K;
 }
 
 /* Bytes of a member's arrays that a cache may still hold: those visited, and under an LRU last level no more than that level and the one whose

@@ -36,7 +36,7 @@ struct multicore {
 	bool moves;                  /* DRAM: each pair of windows has its own start offset */
 	unsigned pairs;              /* then: pairs since the arrays were mapped */
 	uint64_t pair_bytes;         /* and the bytes of an array that a pair uses from its offset on */
-	uint64_t places_bytes;       /* without flushing: the part at the end of each array reserved for START_OFFSETS pairs */
+	uint64_t starts_bytes;       /* without flushing: the part at the end of each array reserved for START_OFFSETS pairs */
 	unsigned disturbed;          /* runs with an SMI, a thermal event or a changed clock */
 	unsigned failed;             /* core of a job that failed */
 	bool in_kernel;              /* it failed inside the kernel, by exception `vector` */

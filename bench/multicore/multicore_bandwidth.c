@@ -121,7 +121,7 @@ static enum status measure(struct multicore *c, unsigned n, struct traffic *t, s
 			bench_working(b);
 			for (unsigned i = 0; i < n && (cold || (c->moves && !longer)); i++)
 				c->members[i].set.at = multicore_start_offset(c, i, pair);
-			if (c->places_bytes && !longer && (st = multicore_lead(c, n)) != ST_OK)
+			if (c->starts_bytes && !longer && (st = multicore_lead(c, n)) != ST_OK)
 				return st;
 			for (unsigned i = 0; i < n; i++)
 				c->members[i].units = longer ? window * times : window;

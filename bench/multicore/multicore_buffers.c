@@ -17,9 +17,9 @@
 #define LEAD_UNITS 32u        /* including some uncounted iterations that run ahead */
 #define SOCKET_CORES 12u      /* cores of a socket that DRAM windows are sized for */
 #define COLD_TIMES 4u         /* longer DRAM window over shorter one: the slope loses little to the shorter */
-#define COLD_BYTES 0x100000u  /* of arrays whose lines are flushed, provided it exceeds such a window COLD_PLACES times: the window may */
+#define COLD_BYTES 0x100000u  /* of arrays whose lines are flushed, provided it exceeds such a window COLD_STARTS times: the window may */
 #define EMPTY_TIMES 2u        /* passes over an L2 to evict all of it */
-#define COLD_PLACES 4u        /* start anywhere in it, hence in any DRAM row and at any distance from the other cores */
+#define COLD_STARTS 4u        /* start anywhere in it, hence in any DRAM row and at any distance from the other cores */
 
 /* With few cores a socket each touches few pages per window, so the prefetchers' restart at page ends and the slowest core's tail weigh more.
  * Such windows are longer by this factor. */
@@ -99,22 +99,22 @@ void multicore_start_offsets(struct multicore *c)
 	if (!filled || !k)
 		return;
 	c->pair_bytes = (LEAD_UNITS + (uint64_t)window_of(c, c->count) * (1 + multicore_times(c->row))) * k->step_bytes;
-	c->places_bytes = START_OFFSETS * FILL_ROOM * ((c->pair_bytes + PAGE_4K - 1) / PAGE_4K * PAGE_4K);
+	c->starts_bytes = START_OFFSETS * FILL_ROOM * ((c->pair_bytes + PAGE_4K - 1) / PAGE_4K * PAGE_4K);
 }
 
 unsigned multicore_times(const struct row *r) { return r->target == TARGET_DRAM ? COLD_TIMES : 2; }
 
-static const uint32_t *groups_of(const struct bench *b, enum target place)
+static const uint32_t *groups_of(const struct bench *b, enum target target)
 {
-	if (place == TARGET_L1)
+	if (target == TARGET_L1)
 		return b->groups.core;
-	return place == TARGET_L2 || cpu_last_level(b->cpu) < 3 ? b->groups.l2 : b->groups.last;
+	return target == TARGET_L2 || cpu_last_level(b->cpu) < 3 ? b->groups.l2 : b->groups.last;
 }
 
 /* Members among the first n that share a level with member i. */
-static unsigned sharing(const struct multicore *c, unsigned n, unsigned i, enum target place)
+static unsigned sharing(const struct multicore *c, unsigned n, unsigned i, enum target target)
 {
-	const uint32_t *group = groups_of(c->b, place);
+	const uint32_t *group = groups_of(c->b, target);
 	unsigned same = 0;
 
 	for (unsigned k = 0; k < n; k++)
@@ -122,12 +122,12 @@ static unsigned sharing(const struct multicore *c, unsigned n, unsigned i, enum 
 	return same;
 }
 
-unsigned multicore_sharers(const struct multicore *c, unsigned n, enum target place)
+unsigned multicore_sharers(const struct multicore *c, unsigned n, enum target target)
 {
 	unsigned most = 1;
 
 	for (unsigned i = 0; i < n; i++) {
-		const unsigned same = sharing(c, n, i, place);
+		const unsigned same = sharing(c, n, i, target);
 
 		most = same > most ? same : most;
 	}
@@ -184,7 +184,7 @@ static uint64_t filled(const struct multicore *c, unsigned n, const struct kerne
 /* Bytes of an array that windows use. */
 static uint64_t of_windows(const struct multicore *c, uint64_t step_bytes)
 {
-	return c->places_bytes ? c->places_bytes : VALUE_WINDOWS * c->row->window * times_of_few(c) * step_bytes;
+	return c->starts_bytes ? c->starts_bytes : VALUE_WINDOWS * c->row->window * times_of_few(c) * step_bytes;
 }
 
 /* The gap between arrays of so many bytes that walk through the last level's sets in step. */
@@ -206,13 +206,13 @@ static uint64_t emptied(const struct multicore *c)
 
 bool multicore_pushes_wrapper(const struct multicore *c, unsigned n)
 {
-	const enum target place = c->row->target;
-	const struct cpu_cache *below = cpu_cache(c->b->cpu, place == TARGET_DRAM ? cpu_last_level(c->b->cpu) : 2);
+	const enum target target = c->row->target;
+	const struct cpu_cache *below = cpu_cache(c->b->cpu, target == TARGET_DRAM ? cpu_last_level(c->b->cpu) : 2);
 	const uint64_t each = (uint64_t)multicore_window(c) * multicore_times(c->row) * kernel_choose(c->row, c->b->cpu)->data_bytes;
 
-	if (!below || (place != TARGET_L3 && c->row->prepare != PREPARE_FLUSH))
+	if (!below || (target != TARGET_L3 && c->row->prepare != PREPARE_FLUSH))
 		return false;
-	return multicore_sharers(c, n, place == TARGET_DRAM ? TARGET_DRAM : TARGET_L2) * each > below->bytes / 4 * 3;
+	return multicore_sharers(c, n, target == TARGET_DRAM ? TARGET_DRAM : TARGET_L2) * each > below->bytes / 4 * 3;
 }
 
 bool multicore_gives_up(const struct multicore *c) { return emptied(c); }
@@ -230,7 +230,7 @@ enum status multicore_shape(const struct multicore *c, unsigned n, struct shape 
 	alone.window = multicore_window(c);
 	st = shape_of_test(&alone, c->b->cpu, s, out->reason, sizeof(out->reason));
 	if (st == ST_OK && alone.prepare == PREPARE_FLUSH) {
-		for (bytes = COLD_BYTES; bytes < (uint64_t)COLD_PLACES * COLD_TIMES * alone.window * s->step_bytes || bytes < emptied(c);)
+		for (bytes = COLD_BYTES; bytes < (uint64_t)COLD_STARTS * COLD_TIMES * alone.window * s->step_bytes || bytes < emptied(c);)
 			bytes *= 2;
 		set_arrays(s, bytes);
 	}

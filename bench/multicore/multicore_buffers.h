@@ -10,7 +10,7 @@ unsigned multicore_times(const struct row *r);
 /* Decides for all members at work whether each pair of windows has its own start offset, and reserves room for these offsets. */
 void multicore_start_offsets(struct multicore *c);
 /* The most of the first n members that share a cache of that level. */
-unsigned multicore_sharers(const struct multicore *c, unsigned n, enum target place);
+unsigned multicore_sharers(const struct multicore *c, unsigned n, enum target target);
 /* Iterations that fill the level below a victim last level; 0 on other machines. Until that level is full it absorbs what a window stores
  * and evicts nothing. */
 uint64_t multicore_below(const struct multicore *c, const struct kernel *k);

@@ -62,7 +62,7 @@ static bool split_of(struct html *h, const struct doc_node *workload, struct spl
 	return active > 0;
 }
 
-static unsigned place(const struct stack *s, int64_t cycles)
+static unsigned scaled(const struct stack *s, int64_t cycles)
 {
 	return LEFT + (unsigned)mul_div(cycles, RIGHT - LEFT, s->all);
 }
@@ -70,7 +70,7 @@ static unsigned place(const struct stack *s, int64_t cycles)
 /* A bar from cycle `from` to cycle `to`, with its label above if there is room. */
 static void piece(struct html *h, const struct stack *s, const char *class, unsigned y, int64_t from, int64_t to, const char *word)
 {
-	unsigned x = place(s, from), w = place(s, to) - x;
+	unsigned x = scaled(s, from), w = scaled(s, to) - x;
 
 	if (to <= from)
 		return;
@@ -117,7 +117,7 @@ static void draw_stack(struct html *h, const struct doc_node *workload, unsigned
 		at += cycles;
 	}
 	if (at < s.active + s.stalls) {
-		unsigned x = place(&s, at), w = place(&s, s.active + s.stalls) - x;
+		unsigned x = scaled(&s, at), w = scaled(&s, s.active + s.stalls) - x;
 
 		text_fmt(&h->t, "<rect class=\"axis\" x=\"%u\" y=\"%u\" width=\"%u\" height=\"%d\"/>", x, y + 50, w, BAR);
 		if (w >= 32)

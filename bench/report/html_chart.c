@@ -161,7 +161,7 @@ void html_latencies(struct html *h)
 }
 
 /* A table of channels or links by socket: bytes in both directions. Older results lack the socket or the channel. */
-static void traffic(struct html *h, const char *list_key, const char *place_key, const char *in, const char *out, const char *title,
+static void traffic(struct html *h, const char *list_key, const char *index_key, const char *in, const char *out, const char *title,
                     const char *columns)
 {
 	const struct doc_node *list = doc_get(h->d, doc_root(h->d), "rows");
@@ -179,8 +179,8 @@ static void traffic(struct html *h, const char *list_key, const char *place_key,
 			html_text(h, doc_string(h->d, r, "name"));
 			text_fmt(&h->t, "</th>");
 			html_cell_node(h, doc_get(h->d, one, "socket"), 0);
-			if (doc_get(h->d, one, place_key)->type == DOC_NUMBER)
-				html_cell_node(h, doc_get(h->d, one, place_key), 0);
+			if (doc_get(h->d, one, index_key)->type == DOC_NUMBER)
+				html_cell_node(h, doc_get(h->d, one, index_key), 0);
 			else
 				text_fmt(&h->t, "<td class=\"n\">%u</td>", index);
 			html_cell_milli(h, doc_milli(h->d, one, in) / 1000000000, 2);

@@ -3,15 +3,15 @@
 
 #define DEPTH_MOST 6
 
-enum place { IN_TABLE, AS_TITLE };
+enum key_style { IN_TABLE, AS_TITLE };
 
 /* A key as words: underscores become blanks; the first letter of a title is capitalised. */
-static void key_text(struct html *h, const char *key, enum place place)
+static void key_text(struct html *h, const char *key, enum key_style style)
 {
 	char word[64];
 
 	str_copy(word, sizeof(word), key);
-	if (place == AS_TITLE && word[0] >= 'a' && word[0] <= 'z')
+	if (style == AS_TITLE && word[0] >= 'a' && word[0] <= 'z')
 		word[0] = (char)(word[0] - 'a' + 'A');
 	for (char *p = word; *p; p++)
 		if (*p == '_')

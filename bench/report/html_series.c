@@ -82,7 +82,7 @@ static void gather(struct html *h, const struct doc_node *series, struct curve_d
 	c->logarithmic = c->n && c->x_low > 0 && c->x_high / c->x_low >= 16;
 }
 
-static unsigned place(int64_t value, int64_t low, int64_t high, unsigned from, unsigned to)
+static unsigned scaled(int64_t value, int64_t low, int64_t high, unsigned from, unsigned to)
 {
 	int64_t length = (int64_t)to - (int64_t)from;
 
@@ -96,16 +96,16 @@ static unsigned place(int64_t value, int64_t low, int64_t high, unsigned from, u
 	return (unsigned)((int64_t)from + (value - low) * length / (high - low));
 }
 
-static unsigned place_x(const struct curve_data *c, int64_t x)
+static unsigned pixel_x(const struct curve_data *c, int64_t x)
 {
 	if (!c->logarithmic)
-		return place(x, 0, c->x_high, LEFT, RIGHT - 20);
-	return place(html_log2_milli(x), html_log2_milli(c->x_low), html_log2_milli(c->x_high), LEFT + 10, RIGHT - 20);
+		return scaled(x, 0, c->x_high, LEFT, RIGHT - 20);
+	return scaled(html_log2_milli(x), html_log2_milli(c->x_low), html_log2_milli(c->x_high), LEFT + 10, RIGHT - 20);
 }
 
-static unsigned place_y(const struct curve_data *c, int64_t y)
+static unsigned pixel_y(const struct curve_data *c, int64_t y)
 {
-	return place(y, 0, c->y_high, BOTTOM, TOP + 8);
+	return scaled(y, 0, c->y_high, BOTTOM, TOP + 8);
 }
 
 /* Marks the cache sizes if the curve's x is a size. */
@@ -121,7 +121,7 @@ static void mark_caches(struct html *h, const struct curve_data *c)
 
 		if (str_equal(doc_string(h->d, k, "type"), "I") || size < c->x_low || size > c->x_high)
 			continue;
-		text_fmt(&h->t, "<path class=\"mark\" d=\"M%u %dV%d\"/><text x=\"%u\" y=\"%d\">L", place_x(c, size), TOP, BOTTOM, place_x(c, size) + 4, TOP + 10);
+		text_fmt(&h->t, "<path class=\"mark\" d=\"M%u %dV%d\"/><text x=\"%u\" y=\"%d\">L", pixel_x(c, size), TOP, BOTTOM, pixel_x(c, size) + 4, TOP + 10);
 		html_milli(h, doc_milli(h->d, k, "level"), 0);
 		text_fmt(&h->t, " ");
 		html_bytes(h, size / 1000);
@@ -139,18 +139,18 @@ static void draw_curve(struct html *h, const struct doc_node *row, const struct 
 	for (unsigned i = 0; i <= 4; i++) {
 		int64_t y = c->y_high / 4 * i;
 
-		text_fmt(&h->t, "<text class=\"dim\" x=\"%d\" y=\"%u\" text-anchor=\"end\">", LEFT - 6, place_y(c, y) + 4);
+		text_fmt(&h->t, "<text class=\"dim\" x=\"%d\" y=\"%u\" text-anchor=\"end\">", LEFT - 6, pixel_y(c, y) + 4);
 		html_milli(h, is_rate(c->y_name) ? y / 1000000000 : y, c->y_high < 20000 && !is_rate(c->y_name) ? 1 : 0);
 		text_fmt(&h->t, "</text>");
 	}
 	text_fmt(&h->t, "<polyline class=\"l l1\" points=\"");
 	for (unsigned i = 0; i < c->n; i++)
-		text_fmt(&h->t, "%s%u,%u", i ? " " : "", place_x(c, c->x[i]), place_y(c, c->y[i]));
+		text_fmt(&h->t, "%s%u,%u", i ? " " : "", pixel_x(c, c->x[i]), pixel_y(c, c->y[i]));
 	text_fmt(&h->t, "\"/>");
 	for (unsigned i = 0; i < c->n; i++) {
-		unsigned x = place_x(c, c->x[i]);
+		unsigned x = pixel_x(c, c->x[i]);
 
-		text_fmt(&h->t, "<circle class=\"b1\" cx=\"%u\" cy=\"%u\" r=\"3\"/>", x, place_y(c, c->y[i]));
+		text_fmt(&h->t, "<circle class=\"b1\" cx=\"%u\" cy=\"%u\" r=\"3\"/>", x, pixel_y(c, c->y[i]));
 		if (i && x < last + 64 && x + 64 > last)
 			continue; /* the label would overlap the previous one */
 		text_fmt(&h->t, "<text class=\"dim\" x=\"%u\" y=\"%d\" text-anchor=\"middle\">", x < RIGHT - 24 ? x : RIGHT - 24, BOTTOM + 18);

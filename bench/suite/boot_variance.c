@@ -48,7 +48,7 @@ static struct spread spread_of(const struct boot_variance *b, unsigned row)
 	return s;
 }
 
-static unsigned places(void) { return CORE_KIND_NAMES * rows_count < BOOT_VARIANCE_ROWS ? CORE_KIND_NAMES * rows_count : BOOT_VARIANCE_ROWS; }
+static unsigned entries(void) { return CORE_KIND_NAMES * rows_count < BOOT_VARIANCE_ROWS ? CORE_KIND_NAMES * rows_count : BOOT_VARIANCE_ROWS; }
 
 static void full_name(struct text *t, unsigned at)
 {
@@ -72,7 +72,7 @@ void boot_variance_json(struct text *t, const struct boot_variance *b)
 		text_char(t, '"');
 	}
 	text_fmt(t, "],\n\"rows\": [");
-	for (unsigned i = 0; i < places(); i++) {
+	for (unsigned i = 0; i < entries(); i++) {
 		if (!b->rows[i].count)
 			continue;
 		struct spread s = spread_of(b, i);
@@ -92,7 +92,7 @@ void boot_variance_json(struct text *t, const struct boot_variance *b)
 void boot_variance_csv(struct text *t, const struct boot_variance *b)
 {
 	text_fmt(t, "name,unit,values,ok,median,spread,least,most\r\n");
-	for (unsigned i = 0; i < places(); i++) {
+	for (unsigned i = 0; i < entries(); i++) {
 		if (!b->rows[i].count)
 			continue;
 		struct spread s = spread_of(b, i);

@@ -221,7 +221,7 @@ static void say(struct planner *p, const struct text *t)
 		p->host->say(p->host->self, t->at);
 }
 
-static void say_place(struct text *t, struct pci_address at)
+static void print_pci(struct text *t, struct pci_address at)
 {
 	text_fmt(t, "  pci %04X:%02X:%02X.%u+0x%X ", (unsigned)at.segment, (unsigned)at.bus, (unsigned)at.device, (unsigned)at.function,
 	         (unsigned)at.reg);
@@ -238,7 +238,7 @@ static void close_section(struct planner *p)
 
 		text_init(&t, line, sizeof(line));
 		if (s->pci)
-			say_place(&t, s->at);
+			print_pci(&t, s->at);
 		else
 			text_fmt(&t, "  core %-3u 0x%-4X ", s->core, s->msr);
 		text_fmt(&t, "back to 0x%llX at the end\n", (unsigned long long)s->value);
@@ -299,7 +299,7 @@ static void take_entry(void *self, const struct trace_entry *e)
 		return;
 	text_init(&t, line, sizeof(line));
 	if (e->op == TRACE_PCI_WRITE32)
-		say_place(&t, e->pci);
+		print_pci(&t, e->pci);
 	else
 		text_fmt(&t, "  core %-3u 0x%-4X ", e->core, (unsigned)e->address);
 	text_fmt(&t, "<- 0x%-16llX ", (unsigned long long)e->value);

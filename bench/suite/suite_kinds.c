@@ -6,7 +6,7 @@ static bool every(const char *wanted) { return !wanted || !wanted[0] || str_equa
 /* One kind of the machine behind its guard; name NULL: the machine as it is. */
 static enum status add(struct suite_kinds *k, const struct access *a, const char *name)
 {
-	struct suite_kind_place *p = &k->at[k->count];
+	struct suite_kind_layers *p = &k->at[k->count];
 	enum status st = name ? core_kind_init(&p->layer, a, name) : ST_OK;
 
 	if (st != ST_OK)
@@ -33,7 +33,7 @@ static enum status add(struct suite_kinds *k, const struct access *a, const char
 enum status suite_kinds_open(struct suite_kinds *k, const struct access *a, const char *wanted, const struct suite_settings *s,
                              const struct suite_host *host)
 {
-	struct core_kind_place kinds[CORE_KINDS_MAX];
+	struct core_kind_range kinds[CORE_KINDS_MAX];
 	unsigned n;
 	enum status st;
 
@@ -74,7 +74,7 @@ enum status suite_kinds_check(const struct suite_kinds *k, const struct suite_se
 
 bool suite_kinds_text(const struct suite_kinds *k, const struct access *a, struct text *t)
 {
-	struct core_kind_place kinds[CORE_KINDS_MAX];
+	struct core_kind_range kinds[CORE_KINDS_MAX];
 	const unsigned n = k->count && k->run[0].cpu->core_kind != 0 ? core_kinds(a, kinds) : 0;
 
 	for (unsigned i = 0; n > 1 && i < n; i++)

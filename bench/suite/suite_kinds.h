@@ -15,7 +15,7 @@
 struct suite_kinds {
 	unsigned count;
 	struct suite_kind run[SUITE_KINDS_MAX]; /* for suite_run_kinds */
-	struct suite_kind_place {
+	struct suite_kind_layers {
 		struct core_kind layer;
 		struct msr_guard guard;
 		struct msr_guard_saved *saved;

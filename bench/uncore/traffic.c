@@ -11,19 +11,19 @@
 
 bool traffic_method_of(const struct processor *p, struct traffic_method *out)
 {
-	static const struct { const char *concept; unsigned first, places; } kinds[] = {
+	static const struct { const char *concept; unsigned first, instances; } kinds[] = {
 		{ "channel.read", TRAFFIC_READ, TRAFFIC_CHANNELS }, { "channel.write", TRAFFIC_WRITE, TRAFFIC_CHANNELS },
 		{ "link.data.received", TRAFFIC_RECEIVED, TRAFFIC_LINKS }, { "link.data.sent", TRAFFIC_SENT, TRAFFIC_LINKS } };
 
 	memset(out, 0, sizeof(*out));
 	for (unsigned k = 0; k < COUNT_OF(kinds); k++)
-		for (unsigned i = 0; i < kinds[k].places; i++)
+		for (unsigned i = 0; i < kinds[k].instances; i++)
 			out->names[kinds[k].first + i] = concept_uncore(p, kinds[k].concept, i);
 	out->each = !out->names[TRAFFIC_READ + 1];
 	return out->names[TRAFFIC_READ] != NULL;
 }
 
-unsigned traffic_places(const struct traffic_method *m, unsigned count)
+unsigned traffic_instances(const struct traffic_method *m, unsigned count)
 {
 	if (!m->each)
 		return 1;
@@ -36,15 +36,15 @@ enum status traffic_read(const struct access *a, const struct uncore *u, const s
                          const struct uncore_slot *s, unsigned socket, unsigned count, uint64_t *values)
 {
 	const uint32_t present = u->present[socket][s->box - u->cpu->processor->boxes];
-	const unsigned places = traffic_places(m, count);
+	const unsigned instances = traffic_instances(m, count);
 	uint64_t each[UNCORE_INSTANCES_MAX];
 	const enum status st = uncore_instance_values(a, u, s, socket, each);
 	unsigned n = 0;
 
-	for (unsigned i = 0; i < places; i++)
+	for (unsigned i = 0; i < instances; i++)
 		values[count + i] = 0;
 	for (unsigned i = 0; i < UNCORE_INSTANCES_MAX && st == ST_OK; i++)
-		if (present >> i & 1 && n < places)
+		if (present >> i & 1 && n < instances)
 			values[count + (m->each ? n++ : 0)] += each[i];
 	return st;
 }
@@ -170,9 +170,9 @@ void traffic_after(struct traffic *t, const struct bench *b, unsigned keep, bool
 
 		read_socket(t, b, i, after);
 		for (unsigned s = 0; s < t->plan[i].count && t->status == ST_OK; s++) {
-			const unsigned first = t->count[i][s], places = traffic_places(&t->method, first);
+			const unsigned first = t->count[i][s], instances = traffic_instances(&t->method, first);
 
-			for (unsigned c = first; c < first + places; c++) {
+			for (unsigned c = first; c < first + instances; c++) {
 				const int64_t moved = (int64_t)uncore_moved(&b->uncore, &t->plan[i].slots[s], t->before[i][c], after[c]);
 				struct pair *p = &pairs_of(t, i, c)[keep];
 
@@ -193,9 +193,9 @@ void traffic_reduce(const struct traffic *t, const struct bench *b, unsigned goo
 
 		traffic_boxes(&b->uncore, &t->method, t->socket[i], t->counted[i], s);
 		for (unsigned n = 0; n < t->plan[i].count; n++) {
-			const unsigned first = t->count[i][n], places = traffic_places(&t->method, first);
+			const unsigned first = t->count[i][n], instances = traffic_instances(&t->method, first);
 
-			for (unsigned c = first; c < first + places; c++) {
+			for (unsigned c = first; c < first + instances; c++) {
 				struct slope moved;
 
 				if (reduce_slope(pairs_of(t, i, c), good, units, STAT_MEDIAN, &moved) != ST_OK)

@@ -14,7 +14,7 @@ struct traffic_method { const char *names[TRAFFIC_COUNTS]; bool each; };
 /* Uses the processor's expressions of the concepts. false: channels cannot count lines. */
 bool traffic_method_of(const struct processor *p, struct traffic_method *out);
 /* Number of counts, from `count` on, that a slot's event fills. */
-unsigned traffic_places(const struct traffic_method *m, unsigned count);
+unsigned traffic_instances(const struct traffic_method *m, unsigned count);
 /* A slot's values on a socket, from values[count] on; 0 for an absent box. */
 MUST_CHECK enum status traffic_read(const struct access *a, const struct uncore *u, const struct traffic_method *m,
                                     const struct uncore_slot *s, unsigned socket, unsigned count, uint64_t *values);

@@ -250,9 +250,9 @@ void uncore_latency_before(struct loop *l)
 static void keep_moved(struct loop *l, const struct uncore_slot *slot, unsigned event, const uint64_t *after, unsigned keep, bool longer)
 {
 	const struct uncore_latency_loop *q = l->beside;
-	const unsigned places = event >= TRAFFIC ? traffic_places(&q->streams, event - TRAFFIC) : 1;
+	const unsigned instances = event >= TRAFFIC ? traffic_instances(&q->streams, event - TRAFFIC) : 1;
 
-	for (unsigned e = event; e < event + places; e++) {
+	for (unsigned e = event; e < event + instances; e++) {
 		const int64_t moved = (int64_t)uncore_moved(&l->b->uncore, slot, q->before[e], after[e]);
 		struct pair *p = &l->b->beside[e][keep];
 

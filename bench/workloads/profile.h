@@ -51,8 +51,8 @@ struct profile_branches {
 };
 
 /* Records of one precise event of the profile, taken while the row's kernel ran. */
-struct profile_place { uint32_t offset, count; };  /* of the instruction behind the one that caused the record, in the kernel or its generated code */
-#define PROFILE_PLACES  8
+struct profile_site { uint32_t offset, count; };  /* of the instruction behind the one that caused the record, in the kernel or its generated code */
+#define PROFILE_SITES  8
 #define PROFILE_RECORDS 16  /* precise events of a profile, at most */
 #define PROFILE_SOURCES 16  /* codes of data sources */
 struct profile_records {
@@ -62,8 +62,8 @@ struct profile_records {
 	uint32_t records, others;           /* of the row's kernel; of the wrapper */
 	uint64_t events;                    /* counted beside on another counter; 0: none was free */
 	bool full;                          /* the buffer filled: later records are missing */
-	struct profile_place places[PROFILE_PLACES]; /* most frequent first */
-	unsigned place_count;
+	struct profile_site sites[PROFILE_SITES]; /* most frequent first */
+	unsigned site_count;
 	uint32_t addresses, outside;        /* linear addresses known, in the row's working set and elsewhere */
 	bool computed;                      /* from registers and code, where the record has no field for them */
 	uint32_t lines, pages;              /* of 64 bytes and 4 KiB that they name */

@@ -11,7 +11,7 @@
 #define SNAPSHOTS 4u
 
 /* Converts an address in the row's kernel, or in its generated code, to an offset there. */
-static uint64_t place_of(const struct working_set *w, uint64_t address, bool *inside)
+static uint64_t code_offset(const struct working_set *w, uint64_t address, bool *inside)
 {
 	uint64_t kernel = address - (SPACE_CODE + w->kernel->offset), code = address - w->code_map.va;
 
@@ -24,8 +24,8 @@ static void note(struct profile_branches *out, const struct working_set *w, cons
 	struct profile_branch b = { .count = 1, .mispredicted = pair->mispredicted };
 	unsigned i = 0;
 
-	b.from = place_of(w, pair->from, &b.from_kernel);
-	b.to = place_of(w, pair->to, &b.to_kernel);
+	b.from = code_offset(w, pair->from, &b.from_kernel);
+	b.to = code_offset(w, pair->to, &b.to_kernel);
 	if (!b.from_kernel) {
 		out->others++;
 		return;

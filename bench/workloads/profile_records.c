@@ -63,22 +63,22 @@ static enum status read(const struct taking *t, unsigned i, struct pebs_record *
 	return st;
 }
 
-static void note_place(struct profile_records *out, uint32_t offset)
+static void note_site(struct profile_records *out, uint32_t offset)
 {
 	unsigned i = 0;
 
-	while (i < out->place_count && out->places[i].offset != offset)
+	while (i < out->site_count && out->sites[i].offset != offset)
 		i++;
-	if (i == PROFILE_PLACES)
+	if (i == PROFILE_SITES)
 		return;
-	if (i == out->place_count)
-		out->places[out->place_count++] = (struct profile_place){ .offset = offset };
-	out->places[i].count++;
-	for (; i > 0 && out->places[i - 1].count < out->places[i].count; i--) {
-		const struct profile_place more = out->places[i];
+	if (i == out->site_count)
+		out->sites[out->site_count++] = (struct profile_site){ .offset = offset };
+	out->sites[i].count++;
+	for (; i > 0 && out->sites[i - 1].count < out->sites[i].count; i--) {
+		const struct profile_site more = out->sites[i];
 
-		out->places[i] = out->places[i - 1];
-		out->places[i - 1] = more;
+		out->sites[i] = out->sites[i - 1];
+		out->sites[i - 1] = more;
 	}
 }
 
@@ -136,7 +136,7 @@ static void note(struct taking *t, const struct pebs_record *r)
 		return;
 	}
 	out->records++;
-	note_place(out, (uint32_t)(own ? in_kernel : in_code));
+	note_site(out, (uint32_t)(own ? in_kernel : in_code));
 	if (own ? address_of(t, r, kernel_code + w->kernel->offset, w->kernel->bytes, (uint32_t)in_kernel, &address) :
 	    address_of(t, r, w->code_map.host, (uint32_t)w->code_map.bytes, (uint32_t)in_code, &address))
 		note_address(t, address);
@@ -254,8 +254,8 @@ void profile_records_json(struct text *t, const struct profile_plan *p, const st
 		text_fmt(t, "\", \"period\": %u, \"records\": %u, \"others\": %u, \"events\": ", p->period, e->records, e->others);
 		text_fmt(t, e->events ? "%llu" : "null", (unsigned long long)e->events);
 		text_fmt(t, ", \"full\": %s, \"places\": [", e->full ? "true" : "false");
-		for (unsigned k = 0; k < e->place_count; k++)
-			text_fmt(t, "%s{\"offset\": %u, \"records\": %u}", k ? ", " : "", e->places[k].offset, e->places[k].count);
+		for (unsigned k = 0; k < e->site_count; k++)
+			text_fmt(t, "%s{\"offset\": %u, \"records\": %u}", k ? ", " : "", e->sites[k].offset, e->sites[k].count);
 		text_fmt(t, "], \"addresses\": %u, \"outside\": %u, \"lines\": %u, \"pages\": %u, \"sources\": {", e->addresses, e->outside, e->lines, e->pages);
 		for (unsigned c = 0; c < PROFILE_SOURCES; c++)
 			if (e->sources[c]) {
@@ -286,8 +286,8 @@ static void record_lines(struct text *t, const struct profile_result *r, const s
 	if (!e->records)
 		return;
 	text_fmt(t, "      behind the instruction before");
-	for (unsigned k = 0; k < e->place_count; k++)
-		text_fmt(t, "%s +%u: %u", k ? "," : "", e->places[k].offset, e->places[k].count);
+	for (unsigned k = 0; k < e->site_count; k++)
+		text_fmt(t, "%s +%u: %u", k ? "," : "", e->sites[k].offset, e->sites[k].count);
 	text_char(t, '\n');
 	if (e->addresses + e->outside)
 		text_fmt(t, "      %u addresses%s: %u lines in %u pages of 4 KiB, %u elsewhere\n", e->addresses + e->outside, e->computed ? " from registers" : "", e->lines,

@@ -92,7 +92,7 @@ static void choose(const struct processor *p, const char *row, struct counted *c
 		const char *why;
 
 		c->of[i] = NULL;
-		if (f->place != TRUST_CORE || !str_equal(f->row, row))
+		if (f->side != TRUST_CORE || !str_equal(f->row, row))
 			continue;
 		out->entries[i].event = x && x->exactness != EXACTNESS_NONE ? x->text : NULL;
 		why = not_comparable(x, f);

@@ -9,12 +9,12 @@
 
 enum trust_base { TRUST_ONE, TRUST_ITERATION, TRUST_INSTRUCTIONS, TRUST_LOADS, TRUST_STORES, TRUST_CYCLES, TRUST_TICKS };
 /* Whose counters: the core's, or those of the uncore in its socket or in the one whose memory the row reads. */
-enum trust_place { TRUST_CORE, TRUST_OWN, TRUST_HOME };
+enum trust_side { TRUST_CORE, TRUST_OWN, TRUST_HOME };
 enum trust_verdict { TRUST_RIGHT, TRUST_OVER, TRUST_UNDER, TRUST_UNKNOWN, TRUST_VERDICTS };
 const char *trust_verdict_name(enum trust_verdict v);
 
 /* least, most: thousandths of the base; equal where the count is exact. */
-struct trust_facts { enum trust_place place; const char *row; enum trust_base base; uint32_t least, most; const char *concept; };
+struct trust_facts { enum trust_side side; const char *row; enum trust_base base; uint32_t least, most; const char *concept; };
 extern const struct trust_facts trust_table[TRUST_ENTRIES];
 
 struct trust_entry {

@@ -9,7 +9,7 @@
 #define PAIRS_SIMULATED 1u
 #define ROUNDS_FACTOR 2u   /* rounds at most, per pair wanted: disturbed ones are repeated */
 #define LOCK_SLOT 9        /* the GiB of the data space whose page the bus lock of queues uses */
-#define PLACES_MOST 8u     /* terms of a concept: a channel each */
+#define TERMS_MOST 8u     /* terms of a concept: a channel each */
 
 /* One socket's events for a row: each slot of the plan is a term of an entry. */
 struct asked {
@@ -21,9 +21,9 @@ struct asked {
 	struct pair pairs[UNCORE_EVENTS_MAX + 1][PAIRS]; /* the last: ticks */
 };
 
-static bool of_row(unsigned entry, const struct row *row, enum trust_place place)
+static bool of_row(unsigned entry, const struct row *row, enum trust_side side)
 {
-	return trust_table[entry].place == place && str_equal(trust_table[entry].row, row->name);
+	return trust_table[entry].side == side && str_equal(trust_table[entry].row, row->name);
 }
 
 /* Why the events of an expression cannot be held against a known count here; NULL: they can. */
@@ -42,13 +42,13 @@ static const char *why_not(const struct bench *b, const struct expression *x, co
 }
 
 /* Plans a socket's entries of the row; what cannot be counted gets its reason. False: there is nothing to count. */
-static bool ask(struct asked *a, const struct bench *b, const struct row *row, enum trust_place place, struct trust_result *out)
+static bool ask(struct asked *a, const struct bench *b, const struct row *row, enum trust_side side, struct trust_result *out)
 {
 	const char *names[UNCORE_EVENTS_MAX], *problem = "";
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < TRUST_ENTRIES; i++) {
-		if (!of_row(i, row, place))
+		if (!of_row(i, row, side))
 			continue;
 		const char *concept = trust_table[i].concept;
 		const struct expression *x = concept_find(b->cpu->processor, concept);
@@ -57,7 +57,7 @@ static bool ask(struct asked *a, const struct bench *b, const struct row *row, e
 		out->entries[i].event = x && x->exactness != EXACTNESS_NONE ? x->text : NULL;
 		if (why)
 			str_copy(out->entries[i].reason, sizeof(out->entries[i].reason), why);
-		for (unsigned p = 0; !why && p < PLACES_MOST && n < UNCORE_EVENTS_MAX; p++) {
+		for (unsigned p = 0; !why && p < TERMS_MOST && n < UNCORE_EVENTS_MAX; p++) {
 			names[n] = concept_uncore(b->cpu->processor, concept, p);
 			if (!names[n])
 				break;
@@ -178,15 +178,15 @@ static void each_socket(struct asked *a, const struct row_result *result, struct
 	struct bench *b = a->l->b;
 	const struct row *row = a->l->row;
 
-	for (enum trust_place place = TRUST_OWN; place <= TRUST_HOME; place++) {
+	for (enum trust_side side = TRUST_OWN; side <= TRUST_HOME; side++) {
 		enum status st = uncore_socket(b->a, &b->uncore, b->core, &a->socket);
 
-		if (st == ST_OK && place == TRUST_HOME)
+		if (st == ST_OK && side == TRUST_HOME)
 			st = uncore_socket_of_node(b->a, &b->uncore, cores_node(b, row->node), &a->socket);
 		for (unsigned i = 0; i < TRUST_ENTRIES && st != ST_OK; i++)
-			if (of_row(i, row, place))
+			if (of_row(i, row, side))
 				str_copy(out->entries[i].reason, sizeof(out->entries[i].reason), "its socket is not known");
-		if (st == ST_OK && ask(a, b, row, place, out))
+		if (st == ST_OK && ask(a, b, row, side, out))
 			count(a, result, out);
 	}
 }
@@ -195,7 +195,7 @@ static void each_socket(struct asked *a, const struct row_result *result, struct
 static void not_run(const struct row *row, const char *why, struct trust_result *out)
 {
 	for (unsigned i = 0; i < TRUST_ENTRIES; i++)
-		if (trust_table[i].place != TRUST_CORE && str_equal(trust_table[i].row, row->name) && !out->entries[i].kernel && !out->entries[i].reason[0])
+		if (trust_table[i].side != TRUST_CORE && str_equal(trust_table[i].row, row->name) && !out->entries[i].kernel && !out->entries[i].reason[0])
 			str_copy(out->entries[i].reason, sizeof(out->entries[i].reason), why);
 }
 

@@ -149,7 +149,7 @@ static bool one_run(const struct bench *b, const struct account_work *w, const u
 }
 
 /* Puts asks into the first run that fits them all, or into a new one. */
-static bool place(const struct bench *b, struct account_work *w, const uint8_t *asks, unsigned n)
+static bool assign_bundle(const struct bench *b, struct account_work *w, const uint8_t *asks, unsigned n)
 {
 	for (unsigned r = 0; r <= w->run_count && r < RUNS_MAX; r++) {
 		struct ask_run *run = &w->runs[r];
@@ -185,7 +185,7 @@ static void pack(const struct bench *b, struct account_work *w)
 			for (unsigned k = i; k < w->ask_count && n < RUN_ASKS; k++)
 				if (k == i || (!single && !packed[k] && w->asks[k].bundle == w->asks[i].bundle))
 					bundle[n++] = (uint8_t)k;
-			while (n && !place(b, w, bundle, n))
+			while (n && !assign_bundle(b, w, bundle, n))
 				n--;
 			for (unsigned k = 0; k < n; k++)
 				packed[bundle[k]] = true;

@@ -61,7 +61,7 @@ static void add_smbios(struct environment *e, const struct smbios *s)
 		const struct smbios_module *m = &s->modules[i];
 		text_init(&t, key, sizeof(key));
 		text_fmt(&t, "memory_%u", i);
-		add(e, key, "%s: %lu MiB, %u MT/s of %u, %s %s", m->place, (unsigned long)(m->bytes >> 20),
+		add(e, key, "%s: %lu MiB, %u MT/s of %u, %s %s", m->locator, (unsigned long)(m->bytes >> 20),
 		    m->configured_mts, m->mts, m->maker, m->part);
 	}
 }

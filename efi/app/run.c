@@ -125,7 +125,7 @@ static enum status journal_write(struct here *p, enum attempt attempt)
 	return p->unwritten = s;
 }
 
-static enum status place_append(void *self, const char *name, const void *bytes, size_t n)
+static enum status host_append(void *self, const char *name, const void *bytes, size_t n)
 {
 	struct here *p = self;
 	watchdog_feed(p->watchdog);
@@ -137,7 +137,7 @@ static enum status place_append(void *self, const char *name, const void *bytes,
 	return p->saved->journal.lost ? s : ST_OK; /* what is in memory will be tried again; settle() tells how that ended */
 }
 
-static enum status place_write(void *self, const char *name, const void *bytes, size_t n)
+static enum status host_write(void *self, const char *name, const void *bytes, size_t n)
 {
 	struct here *p = self;
 	watchdog_feed(p->watchdog);
@@ -177,7 +177,7 @@ static enum status settle(struct here *p, const struct suite_host *host)
 		p->said = ST_OK;
 		s = p->files->state == ST_OK ? ST_OK : files_again(p->files);
 		if (s == ST_OK && p->saved->machine.bytes != 0 && !p->saved->machine.lost)
-			s = place_write(p, "machine.txt", p->saved->machine.at, p->saved->machine.bytes);
+			s = host_write(p, "machine.txt", p->saved->machine.at, p->saved->machine.bytes);
 		if (s == ST_OK)
 			s = suite_rebuild(p->saved->journal.at, p->saved->journal.bytes, host);
 		if (s == ST_OK && p->file_lost)
@@ -201,17 +201,17 @@ static void show_progress(struct here *p, uint64_t now)
 		screen_progress(console.drawn, line, permille);
 }
 
-static void place_progress(void *self, const struct progress *p)
+static void host_progress(void *self, const struct progress *p)
 {
-	struct here *place = self;
-	place->progress = *p;
-	place->row_started = read_tsc();
-	show_progress(place, place->row_started);
+	struct here *here = self;
+	here->progress = *p;
+	here->row_started = read_tsc();
+	show_progress(here, here->row_started);
 	if (p->row != NULL)
 		crash_here(p->row->name);
 }
 
-static void place_working(void *self)
+static void host_working(void *self)
 {
 	struct here *p = self;
 	uint64_t now = read_tsc();
@@ -219,7 +219,7 @@ static void place_working(void *self)
 		show_progress(p, now);
 }
 
-static void place_row_done(void *self, const struct row_result *r)
+static void host_row_done(void *self, const struct row_result *r)
 {
 	char line[LINE_BYTES];
 	struct text t;
@@ -232,7 +232,7 @@ static void place_row_done(void *self, const struct row_result *r)
 		resume_progress(p->state, p->files);
 }
 
-static void place_say(void *self, const char *lines)
+static void host_say(void *self, const char *lines)
 {
 	char line[LINE_BYTES];
 	struct text t;
@@ -241,19 +241,19 @@ static void place_say(void *self, const char *lines)
 		print_text(line);
 }
 
-static bool place_stop(void *self)
+static bool host_stop(void *self)
 {
 	(void)self;
 	return console_stop_pressed();
 }
 
-static void *place_get(void *self, size_t bytes)
+static void *host_get(void *self, size_t bytes)
 {
 	(void)self;
 	return pages_get(bytes);
 }
 
-static void place_put(void *self, void *at, size_t bytes)
+static void host_put(void *self, void *at, size_t bytes)
 {
 	(void)self;
 	pages_put(at, bytes);
@@ -285,12 +285,12 @@ static void begin_serial(struct here *p, const char *name, const struct earlier_
 }
 
 /* Opens the run's directory: the interrupted run's, or a new one. */
-static enum status begin(struct run *r, struct here *place, enum resume *resume, const struct earlier_run *e)
+static enum status begin(struct run *r, struct here *here, enum resume *resume, const struct earlier_run *e)
 {
 	enum status s = *resume == RESUME_NEW ? ST_MISSING : files_continue_run(r->files, e->name, e->bytes);
 	if (s == ST_OK) {
 		print("%s: broken off, goes on\n", r->files->run_path);
-		begin_serial(place, e->name, e);
+		begin_serial(here, e->name, e);
 		return s;
 	}
 	*resume = RESUME_NEW;
@@ -301,12 +301,12 @@ static enum status begin(struct run *r, struct here *place, enum resume *resume,
 		if (s == ST_OK)
 			s = files_begin_run(r->files, r->directory);
 	}
-	place->unsaved = s != ST_OK;
+	here->unsaved = s != ST_OK;
 	const char *name = r->directory;
 	for (const char *c = r->files->run_path; s == ST_OK && *c != 0; c++)
 		if (*c == '\\')
 			name = c + 1;
-	serial_begin(&place->serial, name, 0);
+	serial_begin(&here->serial, name, 0);
 	return s;
 }
 
@@ -324,9 +324,9 @@ static void end_series(struct run *r, uint64_t key)
 }
 
 /* What is left goes to the server. Results are kept if the stick or the server has them all. */
-static enum status saved_at_last(struct run *r, struct here *place, enum status begun, enum status written)
+static enum status saved_at_last(struct run *r, struct here *here, enum status begun, enum status written)
 {
-	const struct saved_results_text *j = &place->saved->journal;
+	const struct saved_results_text *j = &here->saved->journal;
 	char to[UPLOAD_DIR];
 	if (!j->lost && j->bytes != 0)
 		send_file(r, "journal.jsonl", j->at, j->bytes);
@@ -346,11 +346,11 @@ static enum exit_status run_guarded(struct suite_kinds *k, const struct access *
 	struct text t;
 	struct suite_summary summary;
 	struct earlier_run earlier = { .journal = NULL };
-	struct here place = { .files = r->files, .clock = r->clock, .started = read_tsc(), .state = r->state, .watchdog = r->watchdog,
+	struct here here = { .files = r->files, .clock = r->clock, .started = read_tsc(), .state = r->state, .watchdog = r->watchdog,
 		.saved = r->saved, .run = r };
 	struct suite_host host = {
-		.self = &place, .append = place_append, .write = place_write, .progress = place_progress, .working = place_working,
-		.row_done = place_row_done, .say = place_say, .stop = place_stop, .get = place_get, .put = place_put,
+		.self = &here, .append = host_append, .write = host_write, .progress = host_progress, .working = host_working,
+		.row_done = host_row_done, .say = host_say, .stop = host_stop, .get = host_get, .put = host_put,
 		.environment = r->environment->lines, .environment_lines = r->environment->count,
 	};
 
@@ -363,7 +363,7 @@ static enum exit_status run_guarded(struct suite_kinds *k, const struct access *
 		      first->cores);
 	uint64_t key = suite_key(k->run, k->count, r->settings);
 	enum resume resume = r->config->resume ? resume_find(r->files, r->directory, key, &earlier) : RESUME_NEW;
-	enum status files = begin(r, &place, &resume, &earlier);
+	enum status files = begin(r, &here, &resume, &earlier);
 	if (files != ST_OK && r->config->upload[0] == 0)
 		print("no results will be kept: %s\n", reason(files));
 	send_begin(r);
@@ -374,7 +374,7 @@ static enum exit_status run_guarded(struct suite_kinds *k, const struct access *
 		resume_put(&earlier);
 		print("%s: its files %s\n", r->files->run_path, s == ST_OK ? "are made from its journal" : reason(s));
 		end_series(r, key);
-		return saved_at_last(r, &place, ST_OK, s) == ST_OK ? EXIT_GOOD : EXIT_BROKEN;
+		return saved_at_last(r, &here, ST_OK, s) == ST_OK ? EXIT_GOOD : EXIT_BROKEN;
 	}
 	if (resume == RESUME_ROWS) {
 		host.journal = earlier.journal;
@@ -386,11 +386,11 @@ static enum exit_status run_guarded(struct suite_kinds *k, const struct access *
 		table_head(&t);
 	print_text(line);
 	enum status s = suite_run_kinds(k->run, k->count, r->settings, &host, &summary);
-	enum status settled = settle(&place, &host);
+	enum status settled = settle(&here, &host);
 	if (summary.files == ST_OK)
 		summary.files = settled;
 	resume_put(&earlier);
-	clear_status(&place);
+	clear_status(&here);
 	enum status restored = suite_kinds_restore(k);
 	if (s == ST_OK) {
 		text_init(&t, line, sizeof(line));
@@ -403,7 +403,7 @@ static enum exit_status run_guarded(struct suite_kinds *k, const struct access *
 		print("results: %s\n", r->files->run_path);
 	if (s == ST_OK && files == ST_OK && !summary.stopped)
 		end_series(r, key);
-	files = summary.files = saved_at_last(r, &place, files, summary.files);
+	files = summary.files = saved_at_last(r, &here, files, summary.files);
 	if (restored != ST_OK)
 		print("a register could not be put back: %s\n", status_name(restored));
 	for (unsigned i = 0; i < k->count; i++)
@@ -443,7 +443,7 @@ static enum status keep_alone(void *self, const char *name, const void *bytes, s
 static enum exit_status run_plan(const struct access *a, struct run *r)
 {
 	struct text file = { NULL, 0, 0, false };
-	struct suite_host host = { .self = &file, .say = planned_say, .stop = planned_stop, .get = place_get, .put = place_put };
+	struct suite_host host = { .self = &file, .say = planned_say, .stop = planned_stop, .get = host_get, .put = host_put };
 	struct suite_plan_summary sum;
 	char problem[400], *at = pages_get(PLAN_BYTES_MAX);
 	if (at != NULL)
@@ -475,7 +475,7 @@ static enum exit_status bad_settings(const struct config *c, enum status s, cons
 
 enum exit_status run_suite(const struct access *a, struct run *r)
 {
-	const struct suite_host memory = { .get = place_get, .put = place_put };
+	const struct suite_host memory = { .get = host_get, .put = host_put };
 	struct suite_kinds *k = pages_get(sizeof(*k));
 	enum exit_status result = EXIT_BROKEN;
 	char problem[400] = "kind: this machine has no such cores";

@@ -28,13 +28,13 @@ static bool relocate(uint8_t *base, uint32_t image_bytes, uint32_t at, uint32_t 
 			return block == 0; /* what is left is padding */
 		for (uint32_t i = 8; i + 2 <= block; i += 2) {
 			uint16_t word = u16_at(base + at + i);
-			uint64_t place = (uint64_t)page + (word & 0xFFF);
+			uint64_t site = (uint64_t)page + (word & 0xFFF);
 			if (word >> 12 == 0)
 				continue;
-			if (word >> 12 != 10 || place + 8 > image_bytes)
+			if (word >> 12 != 10 || site + 8 > image_bytes)
 				return false;
-			uint64_t value = u64_at(base + place) + by;
-			memcpy(base + place, &value, 8);
+			uint64_t value = u64_at(base + site) + by;
+			memcpy(base + site, &value, 8);
 		}
 		at += block;
 	}

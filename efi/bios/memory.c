@@ -125,7 +125,7 @@ static bool is_all(uint64_t from, uint64_t to, enum use use)
 
 EFI_STATUS EFIAPI memory_allocate_pages(EFI_ALLOCATE_TYPE how, EFI_MEMORY_TYPE type, UINTN pages, EFI_PHYSICAL_ADDRESS *at)
 {
-	uint64_t bytes = (uint64_t)pages * PAGE, place = 0, limit = MAPPED_TO;
+	uint64_t bytes = (uint64_t)pages * PAGE, address = 0, limit = MAPPED_TO;
 	if (at == NULL || (uint32_t)how > AllocateAddress || (uint32_t)type == EfiConventionalMemory)
 		return EFI_INVALID_PARAMETER;
 	if (pages == 0 || pages > MAPPED_TO / PAGE)
@@ -133,15 +133,15 @@ EFI_STATUS EFIAPI memory_allocate_pages(EFI_ALLOCATE_TYPE how, EFI_MEMORY_TYPE t
 	if (how == AllocateMaxAddress)
 		limit = *at < MAPPED_TO ? (*at + 1) & ~(PAGE - 1) : MAPPED_TO;
 	if (how == AllocateAddress) {
-		place = *at;
-		if ((place & (PAGE - 1)) != 0 || place + bytes < place || !is_all(place, place + bytes, USE_FREE))
+		address = *at;
+		if ((address & (PAGE - 1)) != 0 || address + bytes < address || !is_all(address, address + bytes, USE_FREE))
 			return EFI_NOT_FOUND;
-	} else if (!find(bytes, limit, &place)) {
+	} else if (!find(bytes, limit, &address)) {
 		return EFI_OUT_OF_RESOURCES;
 	}
-	if (!paint(place, place + bytes, type))
+	if (!paint(address, address + bytes, type))
 		return EFI_OUT_OF_RESOURCES;
-	*at = place;
+	*at = address;
 	return EFI_SUCCESS;
 }
 
@@ -193,24 +193,24 @@ EFI_STATUS EFIAPI memory_get_map(UINTN *size, EFI_MEMORY_DESCRIPTOR *map, UINTN 
 /* Whole pages; the first 16 bytes say how many. */
 EFI_STATUS EFIAPI memory_allocate_pool(EFI_MEMORY_TYPE type, UINTN bytes, VOID **at)
 {
-	EFI_PHYSICAL_ADDRESS place = 0;
+	EFI_PHYSICAL_ADDRESS address = 0;
 	UINTN pages = (bytes + 16 + PAGE - 1) / PAGE;
 	if (at == NULL)
 		return EFI_INVALID_PARAMETER;
-	EFI_STATUS s = bytes + 16 + PAGE < bytes ? EFI_OUT_OF_RESOURCES : memory_allocate_pages(AllocateAnyPages, type, pages, &place);
+	EFI_STATUS s = bytes + 16 + PAGE < bytes ? EFI_OUT_OF_RESOURCES : memory_allocate_pages(AllocateAnyPages, type, pages, &address);
 	if (s != EFI_SUCCESS)
 		return s;
-	*(uint64_t *)(uintptr_t)place = pages;
-	*at = (VOID *)(uintptr_t)(place + 16);
+	*(uint64_t *)(uintptr_t)address = pages;
+	*at = (VOID *)(uintptr_t)(address + 16);
 	return EFI_SUCCESS;
 }
 
 EFI_STATUS EFIAPI memory_free_pool(VOID *at)
 {
-	uint64_t place = (uint64_t)(uintptr_t)at - 16;
-	if (at == NULL || (place & (PAGE - 1)) != 0)
+	uint64_t address = (uint64_t)(uintptr_t)at - 16;
+	if (at == NULL || (address & (PAGE - 1)) != 0)
 		return EFI_INVALID_PARAMETER;
-	return memory_free_pages(place, *(const uint64_t *)(uintptr_t)place);
+	return memory_free_pages(address, *(const uint64_t *)(uintptr_t)address);
 }
 
 /* Level 2 tables with pages of 2 MiB, a table a GiB; they lie below 4 GiB themselves. */

@@ -58,7 +58,7 @@ static void module(struct smbios *m, const struct structure *s)
 		d->bytes = (number(s, 0x1C, 4) & 0x7FFFFFFF) << 20;
 	else
 		d->bytes = (size & 0x8000) != 0 ? (size & 0x7FFF) << 10 : size << 20;
-	string(s, 0x10, d->place);
+	string(s, 0x10, d->locator);
 	string(s, 0x17, d->maker);
 	string(s, 0x1A, d->part);
 	d->mts = (uint16_t)number(s, 0x15, 2);

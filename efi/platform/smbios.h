@@ -14,7 +14,7 @@ struct smbios {
 	uint8_t uuid[16];
 	char board_maker[SMBIOS_TEXT], board[SMBIOS_TEXT];
 	struct smbios_module {
-		char place[SMBIOS_TEXT], maker[SMBIOS_TEXT], part[SMBIOS_TEXT];
+		char locator[SMBIOS_TEXT], maker[SMBIOS_TEXT], part[SMBIOS_TEXT];
 		uint64_t bytes;
 		uint16_t mts, configured_mts; /* million transfers a second, 0 unknown */
 	} modules[SMBIOS_MODULES];

@@ -102,7 +102,7 @@ static bool tco_find_bay(struct watchdog_chip_state *c, const struct watchdog_io
 {
 	const uint32_t acpi = config(c, io, ACPI_BASE, 4), pmc = config(c, io, ACPI_BASE + 4, 4);
 	c->base = (acpi & 0xFF80) + 0x60;
-	c->places[0] = (pmc & BAY_PMC_MASK) + BAY_PMC_CFG;
+	c->addresses[0] = (pmc & BAY_PMC_MASK) + BAY_PMC_CFG;
 	return (acpi & BAY_DECODED) != 0 && (acpi & 0xFF80) != 0 && (pmc & BAY_DECODED) != 0 && (pmc & BAY_PMC_MASK) != 0;
 }
 
@@ -113,11 +113,11 @@ static bool tco_find_apollo(struct watchdog_chip_state *c, const struct watchdog
 	if (io->read(io, IN_CONFIG, APOLLO_PMC, 2) == 0xFFFF || pmc == 0) /* hidden */
 		return false;
 	c->base = (acpi != 0 ? acpi : APOLLO_ACPI) + 0x60; /* ports that nobody decodes read as a locked timer */
-	c->places[0] = pmc + APOLLO_PMC_CFG;
+	c->addresses[0] = pmc + APOLLO_PMC_CFG;
 	return true;
 }
 
-/* Fills c->base, and c->places[0] if NO_REBOOT is in memory. */
+/* Fills c->base, and c->addresses[0] if NO_REBOOT is in memory. */
 static bool tco_find(struct watchdog_chip_state *c, const struct watchdog_io *io, uint8_t kind)
 {
 	if (kind == WATCHDOG_TCO3)
@@ -128,7 +128,7 @@ static bool tco_find(struct watchdog_chip_state *c, const struct watchdog_io *io
 		const uint32_t acpi = config(c, io, ACPI_BASE, 4) & 0xFF80, root = kind == WATCHDOG_TCO2 ? config(c, io, 0xF0, 4) : 1;
 		const uint32_t on = config(c, io, ACPI_BASE + 4, 4) & (kind == WATCHDOG_TCO2 ? 0x80u : 0x10u);
 		c->base = acpi + 0x60;
-		c->places[0] = kind == WATCHDOG_TCO2 ? (root & 0xFFFFC000u) + GCS_OFFSET : 0;
+		c->addresses[0] = kind == WATCHDOG_TCO2 ? (root & 0xFFFFC000u) + GCS_OFFSET : 0;
 		return on != 0 && acpi != 0 && (root & 1) != 0;
 	}
 	c->base = config(c, io, TCO_BASE, 4) & 0xFFE0;
@@ -137,14 +137,14 @@ static bool tco_find(struct watchdog_chip_state *c, const struct watchdog_io *io
 	if (kind == WATCHDOG_TCO6)
 		return true;
 	const uint64_t bridge = p2sb_base(io);
-	c->places[0] = bridge + (kind == WATCHDOG_TCO4_DNV ? SMBUS_CONTROL_DNV : SMBUS_CONTROL);
+	c->addresses[0] = bridge + (kind == WATCHDOG_TCO4_DNV ? SMBUS_CONTROL_DNV : SMBUS_CONTROL);
 	return bridge != 0;
 }
 
 /* The register that says whether a time-out resets. */
 static uint32_t no_reboot(const struct watchdog_chip_state *c, const struct watchdog_io *io, uint8_t kind)
 {
-	return kind == WATCHDOG_TCO1 ? config(c, io, 0xD4, 1) : kind == WATCHDOG_TCO6 ? port16(c, io, TCO1_CNT) : io->read(io, IN_MEMORY, c->places[0], 4);
+	return kind == WATCHDOG_TCO1 ? config(c, io, 0xD4, 1) : kind == WATCHDOG_TCO6 ? port16(c, io, TCO1_CNT) : io->read(io, IN_MEMORY, c->addresses[0], 4);
 }
 
 static void set_no_reboot(const struct watchdog_chip_state *c, const struct watchdog_io *io, uint8_t kind, uint32_t value)
@@ -154,7 +154,7 @@ static void set_no_reboot(const struct watchdog_chip_state *c, const struct watc
 	else if (kind == WATCHDOG_TCO6)
 		set_port16(c, io, TCO1_CNT, value);
 	else
-		io->write(io, IN_MEMORY, c->places[0], 4, value);
+		io->write(io, IN_MEMORY, c->addresses[0], 4, value);
 }
 
 static uint32_t no_reboot_bit(uint8_t kind)

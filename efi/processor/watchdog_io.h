@@ -27,7 +27,7 @@ struct watchdog_chip_state {
 	uint32_t function;                /* of bus 0, as in IN_CONFIG */
 	uint64_t base;                    /* of its registers */
 	uint32_t saved[WATCHDOG_SAVED];   /* what it changed, in the order of its kind */
-	uint64_t places[2];               /* where, if that is not at `base` */
+	uint64_t addresses[2];               /* where, if that is not at `base` */
 	uint8_t layout;                   /* of an FCH */
 };
 

@@ -9,7 +9,7 @@
 
 const char *const core_kind_names[CORE_KIND_NAMES] = { "", "p", "e", "lpe", CORE_KIND_ALL };
 
-unsigned core_kinds(const struct access *a, struct core_kind_place kinds[CORE_KINDS_MAX])
+unsigned core_kinds(const struct access *a, struct core_kind_range kinds[CORE_KINDS_MAX])
 {
 	struct cpuid_regs highest, r;
 	unsigned n = 0, small = 0;
@@ -26,7 +26,7 @@ unsigned core_kinds(const struct access *a, struct core_kind_place kinds[CORE_KI
 		if (i < n || n == CORE_KINDS_MAX)
 			continue;
 		const bool atom = r.eax >> 24 == TYPE_ATOM;
-		kinds[n++] = (struct core_kind_place){ !atom ? "p" : small ? "lpe" : "e", r.eax, core, 1 };
+		kinds[n++] = (struct core_kind_range){ !atom ? "p" : small ? "lpe" : "e", r.eax, core, 1 };
 		small += atom;
 	}
 	return n;
@@ -35,31 +35,31 @@ unsigned core_kinds(const struct access *a, struct core_kind_place kinds[CORE_KI
 static enum status kind_cpuid(void *self, unsigned core, uint32_t leaf, uint32_t subleaf, struct cpuid_regs *out)
 {
 	const struct core_kind *k = self;
-	return core < k->place.count ? k->under->ops->cpuid(k->under->self, k->place.first + core, leaf, subleaf, out) : ST_RANGE;
+	return core < k->range.count ? k->under->ops->cpuid(k->under->self, k->range.first + core, leaf, subleaf, out) : ST_RANGE;
 }
 
 static enum status kind_rdmsr(void *self, unsigned core, uint32_t msr, uint64_t *value)
 {
 	const struct core_kind *k = self;
-	return core < k->place.count ? k->under->ops->rdmsr(k->under->self, k->place.first + core, msr, value) : ST_RANGE;
+	return core < k->range.count ? k->under->ops->rdmsr(k->under->self, k->range.first + core, msr, value) : ST_RANGE;
 }
 
 static enum status kind_wrmsr(void *self, unsigned core, uint32_t msr, uint64_t value)
 {
 	const struct core_kind *k = self;
-	return core < k->place.count ? k->under->ops->wrmsr(k->under->self, k->place.first + core, msr, value) : ST_RANGE;
+	return core < k->range.count ? k->under->ops->wrmsr(k->under->self, k->range.first + core, msr, value) : ST_RANGE;
 }
 
 static enum status kind_rdpmc(void *self, unsigned core, uint32_t index, uint64_t *value)
 {
 	const struct core_kind *k = self;
-	return core < k->place.count ? k->under->ops->rdpmc(k->under->self, k->place.first + core, index, value) : ST_RANGE;
+	return core < k->range.count ? k->under->ops->rdpmc(k->under->self, k->range.first + core, index, value) : ST_RANGE;
 }
 
 static enum status kind_rdtsc(void *self, unsigned core, uint64_t *value)
 {
 	const struct core_kind *k = self;
-	return core < k->place.count ? k->under->ops->rdtsc(k->under->self, k->place.first + core, value) : ST_RANGE;
+	return core < k->range.count ? k->under->ops->rdtsc(k->under->self, k->range.first + core, value) : ST_RANGE;
 }
 
 static enum status kind_pci_read32(void *self, struct pci_address at, uint32_t *value)
@@ -103,32 +103,32 @@ static enum status kind_run(void *self, struct job *jobs, unsigned n, uint64_t l
 {
 	const struct core_kind *k = self;
 	for (unsigned i = 0; i < n; i++)
-		if (jobs[i].core >= k->place.count)
+		if (jobs[i].core >= k->range.count)
 			return ST_RANGE;
 	for (unsigned i = 0; i < n; i++)
-		jobs[i].core += k->place.first;
+		jobs[i].core += k->range.first;
 	enum status s = k->under->ops->run(k->under->self, jobs, n, limit_tsc);
 	for (unsigned i = 0; i < n; i++)
-		jobs[i].core -= k->place.first;
+		jobs[i].core -= k->range.first;
 	return s;
 }
 
 static void *kind_control(void *self, unsigned core)
 {
 	const struct core_kind *k = self;
-	return core < k->place.count ? k->under->ops->control(k->under->self, k->place.first + core) : NULL;
+	return core < k->range.count ? k->under->ops->control(k->under->self, k->range.first + core) : NULL;
 }
 
 static void *kind_ds(void *self, unsigned core)
 {
 	const struct core_kind *k = self;
-	return core < k->place.count && k->under->ops->ds ? k->under->ops->ds(k->under->self, k->place.first + core) : NULL;
+	return core < k->range.count && k->under->ops->ds ? k->under->ops->ds(k->under->self, k->range.first + core) : NULL;
 }
 
 static bool kind_counts(void *self, unsigned core, uint64_t select)
 {
 	const struct core_kind *k = self;
-	return !k->under->counts || k->under->counts(k->under->counts_self, k->place.first + core, select);
+	return !k->under->counts || k->under->counts(k->under->counts_self, k->range.first + core, select);
 }
 
 static uint64_t kind_unmodelled(void *self)
@@ -146,7 +146,7 @@ static uint64_t kind_instructions(void *self)
 static enum status kind_interrupts(void *self, unsigned core, struct interrupts *i)
 {
 	const struct core_kind *k = self;
-	return core < k->place.count ? k->under->interrupts(k->under->counts_self, k->place.first + core, i) : ST_RANGE;
+	return core < k->range.count ? k->under->interrupts(k->under->counts_self, k->range.first + core, i) : ST_RANGE;
 }
 
 static const struct access_ops kind_ops = {
@@ -157,22 +157,22 @@ static const struct access_ops kind_ops = {
 
 enum status core_kind_init(struct core_kind *k, const struct access *under, const char *name)
 {
-	struct core_kind_place kinds[CORE_KINDS_MAX];
+	struct core_kind_range kinds[CORE_KINDS_MAX];
 	unsigned n = core_kinds(under, kinds), i = 0;
 	const bool several = n > 1;
 	if (several && str_equal(name, CORE_KIND_ALL)) {
-		kinds[0] = (struct core_kind_place){ CORE_KIND_ALL, 0, 0, under->cores };
+		kinds[0] = (struct core_kind_range){ CORE_KIND_ALL, 0, 0, under->cores };
 		n = 1;
 	}
 	while (i < n && !str_equal(kinds[i].name, name))
 		i++;
 	if (i == n)
 		return ST_MISSING;
-	*k = (struct core_kind){ .access = *under, .under = under, .place = kinds[i] };
+	*k = (struct core_kind){ .access = *under, .under = under, .range = kinds[i] };
 	k->access.ops = &kind_ops;
 	k->access.self = k->access.counts_self = k;
 	k->access.cores = kinds[i].count;
-	k->access.core_kind = several ? k->place.name : NULL;
+	k->access.core_kind = several ? k->range.name : NULL;
 	k->access.first = under->first + kinds[i].first;
 	k->access.core_node = under->core_node ? under->core_node + kinds[i].first : NULL;
 	k->access.counts = under->counts ? kind_counts : NULL;

@@ -53,14 +53,14 @@ const struct event *concept_event(const struct processor *p, const char *name)
 	return x && x->term_count == 1 ? x->terms[0].event : NULL;
 }
 
-const char *concept_uncore(const struct processor *p, const char *name, unsigned place)
+const char *concept_uncore(const struct processor *p, const char *name, unsigned term)
 {
 	const struct expression *x = exact(p, name);
 
-	return x && place < x->term_count ? x->terms[place].uncore : NULL;
+	return x && term < x->term_count ? x->terms[term].uncore : NULL;
 }
 
-static unsigned place_of(const struct event *e, const struct event *const *events, unsigned count)
+static unsigned event_index(const struct event *e, const struct event *const *events, unsigned count)
 {
 	unsigned i = 0;
 
@@ -76,7 +76,7 @@ enum status expression_events(const struct expression *x, const struct event **e
 	for (unsigned t = 0; t < x->term_count; t++) {
 		if (!x->terms[t].event)
 			return ST_UNSUPPORTED;
-		if (place_of(x->terms[t].event, events, n) < n)
+		if (event_index(x->terms[t].event, events, n) < n)
 			continue;
 		if (n >= capacity)
 			return ST_FULL;
@@ -91,7 +91,7 @@ enum status expression_value(const struct expression *x, const struct event *con
 	int64_t sum = 0;
 
 	for (unsigned t = 0; t < x->term_count; t++) {
-		unsigned i = place_of(x->terms[t].event, events, count);
+		unsigned i = event_index(x->terms[t].event, events, count);
 
 		if (i == count)
 			return ST_MISSING;

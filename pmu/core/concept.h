@@ -23,9 +23,9 @@ const struct expression *concept_counted(const struct processor *p, const char *
 /* The one event of the core that counts it exactly; NULL: there is none, or it takes several. */
 const struct event *concept_event(const struct processor *p, const char *name);
 
-/* Of an exact expression over the uncore the event of one place, as uncore_plan takes it: of the only one, or of the channel that it counts.
- * NULL: there is none, or no such place. */
-const char *concept_uncore(const struct processor *p, const char *name, unsigned place);
+/* Of an exact expression over the uncore the event of one term, as uncore_plan takes it: of the only one, or of the channel that it counts.
+ * NULL: there is none, or no such term. */
+const char *concept_uncore(const struct processor *p, const char *name, unsigned term);
 
 /* Adds to a list of *count events those of the expression that it does not hold yet. ST_FULL: no room for them; ST_UNSUPPORTED: they are of the
  * uncore. The list is as it was. */

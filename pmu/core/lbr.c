@@ -12,7 +12,7 @@
 #define ADDRESS_BITS   48    /* linear addresses; above them flags in formats 3 and 4 (SDM 17.4.8.1) */
 
 /* Where the stack lies: SDM 17.5 (Core 2) and 17.6 (Nehalem and later). */
-static const struct { uint8_t pairs_most; uint32_t from, to; } places[] = {
+static const struct { uint8_t pairs_most; uint32_t from, to; } stacks[] = {
 	{ 8, 0x40, 0x60 },
 	{ LBR_PAIRS_MAX, 0x680, 0x6C0 },
 };
@@ -50,19 +50,19 @@ enum status lbr_open(struct lbr *l, const struct access *a, const struct cpu *cp
 	*why = NULL;
 	const uint64_t format = FORMAT(cpu->perf_capabilities);
 	*l = (struct lbr){ .has_info = format == FORMAT_INFO || format == FORMAT_INFO2, .a = a, .cpu = cpu, .core = core, .pairs = p->lbr_pairs, .can_filter = listed(p, MSR_LBR_SELECT) };
-	while (i < COUNT_OF(places) && l->pairs > places[i].pairs_most)
+	while (i < COUNT_OF(stacks) && l->pairs > stacks[i].pairs_most)
 		i++;
 	if (cpu->pmu_absent)
 		*why = cpu->pmu_absent;
-	else if (!l->pairs || i == COUNT_OF(places))
+	else if (!l->pairs || i == COUNT_OF(stacks))
 		*why = "no last-branch records";
 	else if (!listed(p, IA32_DEBUGCTL))
 		*why = "IA32_DEBUGCTL is not on this processor's list of registers";
 	else if (rd(l, IA32_DEBUGCTL, &value) != ST_OK)
 		*why = "IA32_DEBUGCTL does not answer";
 	else {
-		l->from_msr = places[i].from;
-		l->to_msr = places[i].to;
+		l->from_msr = stacks[i].from;
+		l->to_msr = stacks[i].to;
 		if (rd(l, MSR_LBR_TOS, &value) != ST_OK || rd(l, l->from_msr, &value) != ST_OK)
 			*why = "the registers of the last-branch records do not answer";
 	}

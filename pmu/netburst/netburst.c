@@ -85,14 +85,14 @@ static const char *unlawful(const struct netburst_want *wants, unsigned n, unsig
 
 struct search {
 	const struct netburst_want *wants;
-	struct netburst_place *places;
+	struct netburst_assignment *assigned;
 	unsigned n;
 	uint32_t usable;               /* counters */
 	uint32_t escr[ESCR_COUNT];     /* value that it holds */
 	uint8_t users[ESCR_COUNT];
 	uint32_t taken;                /* counters */
-	uint32_t left_out;             /* wants that are not placed */
-	unsigned block;                /* whose wants are placed now */
+	uint32_t left_out;             /* wants without an assignment */
+	unsigned block;                /* whose wants are assigned now */
 };
 
 static uint32_t reach(const struct search *k, const struct netburst_want *w, unsigned side)
@@ -114,15 +114,15 @@ static bool skipped(const struct search *k, unsigned i)
 	return k->left_out >> i & 1 || block_of(&k->wants[i]) != k->block;
 }
 
-/* Whether counter c may take want i, given the cascades with wants placed before it. */
+/* Whether counter c may take want i, given the cascades of the wants assigned before it. */
 static bool cascade_fits(const struct search *k, unsigned i, unsigned c)
 {
 	for (unsigned j = 0; j < i; j++) {
 		if (skipped(k, j))
 			continue;
-		if (k->wants[i].after == (int)j && cascade_of(k->places[j].counter) != c)
+		if (k->wants[i].after == (int)j && cascade_of(k->assigned[j].counter) != c)
 			return false;
-		if (k->wants[j].after == (int)i && cascade_of(c) != k->places[j].counter)
+		if (k->wants[j].after == (int)i && cascade_of(c) != k->assigned[j].counter)
 			return false;
 	}
 	return true;
@@ -135,7 +135,7 @@ static bool search(struct search *k, unsigned i)
 	if (i == k->n)
 		return true;
 	const struct netburst_want *w = &k->wants[i];
-	struct netburst_place *place = &k->places[i];
+	struct netburst_assignment *to = &k->assigned[i];
 	uint32_t value = netburst_escr_value(w);
 	for (unsigned side = 0; side < 2; side++) {
 		unsigned slot = w->event->escr[side] - ESCR_FIRST;
@@ -143,7 +143,7 @@ static bool search(struct search *k, unsigned i)
 			continue;
 		k->escr[slot] = value;
 		k->users[slot]++;
-		*place = (struct netburst_place){ .escr = w->event->escr[side], .counter = NETBURST_NO_COUNTER, .escr_value = value };
+		*to = (struct netburst_assignment){ .escr = w->event->escr[side], .counter = NETBURST_NO_COUNTER, .escr_value = value };
 		if (w->upstream) {
 			if (search(k, i + 1))
 				return true;
@@ -153,8 +153,8 @@ static bool search(struct search *k, unsigned i)
 				if (!(counters >> c & 1) || !cascade_fits(k, i, c))
 					continue;
 				k->taken |= 1u << c;
-				place->counter = (uint8_t)c;
-				place->cccr_value = netburst_cccr_value(w);
+				to->counter = (uint8_t)c;
+				to->cccr_value = netburst_cccr_value(w);
 				if (search(k, i + 1))
 					return true;
 				k->taken &= ~(1u << c);
@@ -165,7 +165,7 @@ static bool search(struct search *k, unsigned i)
 	return false;
 }
 
-static bool placed(struct search *k)
+static bool assign_all(struct search *k)
 {
 	memset(k->users, 0, sizeof(k->users));
 	k->taken = 0;
@@ -209,7 +209,7 @@ static void say_collision(struct search *k, struct text *why)
 		for (unsigned j = 0; j < k->n; j++) /* a want started by a cascade is left out together with the one that starts it */
 			if (k->wants[j].after == (int)i && !(k->left_out >> j & 1))
 				k->left_out &= ~(1u << i);
-		if (k->left_out >> i & 1 && placed(k))
+		if (k->left_out >> i & 1 && assign_all(k))
 			k->left_out &= ~(1u << i);
 	}
 	for (unsigned i = 0; i < k->n; i++)
@@ -221,10 +221,10 @@ static void say_collision(struct search *k, struct text *why)
 	text_fmt(why, ", and cannot all have them");
 }
 
-enum status netburst_place(uint32_t usable, const struct netburst_want *wants, unsigned n, struct netburst_place *places,
+enum status netburst_assign(uint32_t usable, const struct netburst_want *wants, unsigned n, struct netburst_assignment *assigned,
                            struct text *why)
 {
-	struct search k = { .wants = wants, .places = places, .n = n, .usable = usable };
+	struct search k = { .wants = wants, .assigned = assigned, .n = n, .usable = usable };
 	const struct netburst_want *metric = NULL;
 	if (n > NETBURST_WANTS_MAX) {
 		text_fmt(why, "%u events; at most %u at once", n, NETBURST_WANTS_MAX);
@@ -243,9 +243,9 @@ enum status netburst_place(uint32_t usable, const struct netburst_want *wants, u
 		}
 		metric = wants[i].metric ? &wants[i] : metric;
 	}
-	if (placed(&k))
+	if (assign_all(&k))
 		return ST_OK;
 	say_collision(&k, why);
-	memset(places, 0, n * sizeof(*places));
+	memset(assigned, 0, n * sizeof(*assigned));
 	return ST_UNSUPPORTED;
 }

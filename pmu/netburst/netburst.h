@@ -42,7 +42,7 @@ struct netburst_want {
 
 /* Where it goes. */
 #define NETBURST_NO_COUNTER 0xFF
-struct netburst_place {
+struct netburst_assignment {
 	uint16_t escr;          /* MSR */
 	uint8_t counter;        /* NETBURST_NO_COUNTER for upstream events */
 	uint32_t escr_value, cccr_value;
@@ -60,8 +60,8 @@ uint32_t netburst_cccr_value(const struct netburst_want *w);
  * choice of threads, for any of its counters; one replay metric applies to all. ST_RANGE: a want violates a rule;
  * ST_UNSUPPORTED: some of them collide; ST_FULL: n is above NETBURST_WANTS_MAX. `why` is one line that names the events and
  * the registers; nothing is assigned then. */
-MUST_CHECK enum status netburst_place(uint32_t usable, const struct netburst_want *wants, unsigned n,
-                                      struct netburst_place *places, struct text *why);
+MUST_CHECK enum status netburst_assign(uint32_t usable, const struct netburst_want *wants, unsigned n,
+                                      struct netburst_assignment *assigned, struct text *why);
 
 /* The wants of an event of the processor's list: its own last and, before it, what must be detected with it; returns their
  * number, at most 2. For thread 0 or 1 of its core, CPL 0. */

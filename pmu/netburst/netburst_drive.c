@@ -72,7 +72,7 @@ uint64_t netburst_select(const struct cpu *cpu, const struct event *e)
 	return (uint64_t)own->event->escr[own->event->escr[0] ? 0 : 1] << 32 | netburst_escr_value(own);
 }
 
-/* All wants of a run; own[i] is the place of slot i's counter among them. */
+/* All wants of a run; own[i] is the index of slot i's counter among them. */
 static unsigned wants_of_run(const struct cpu *cpu, const struct plan *plan, unsigned run, unsigned thread, struct netburst_want *wants,
                              uint8_t *own)
 {
@@ -88,7 +88,7 @@ static unsigned wants_of_run(const struct cpu *cpu, const struct plan *plan, uns
 	return n;
 }
 
-/* How many counters an event can have: who has the fewest is placed first. */
+/* How many counters an event can have: the event with the fewest comes first. */
 static unsigned choice(const struct cpu *cpu, const struct event *e)
 {
 	const struct netburst_event *d = &cpu->processor->detectors[e->netburst->event];
@@ -99,7 +99,7 @@ static unsigned choice(const struct cpu *cpu, const struct event *e)
 static bool fits(const struct cpu *cpu, const struct plan *plan, unsigned run)
 {
 	struct netburst_want wants[NETBURST_WANTS_MAX];
-	struct netburst_place places[NETBURST_WANTS_MAX];
+	struct netburst_assignment assigned[NETBURST_WANTS_MAX];
 	uint8_t own[PLAN_EVENTS_MAX];
 	char reason[REASON_BYTES];
 	struct text why;
@@ -111,17 +111,17 @@ static bool fits(const struct cpu *cpu, const struct plan *plan, unsigned run)
 			if (wants[i].tag && wants[j].tag && (wants[i].event != wants[j].event || wants[i].mask != wants[j].mask ||
 			    wants[i].threads != wants[j].threads))
 				return false;
-	return n + 2 <= NETBURST_WANTS_MAX && netburst_place(cpu->general_mask, wants, n, places, &why) == ST_OK;
+	return n + 2 <= NETBURST_WANTS_MAX && netburst_assign(cpu->general_mask, wants, n, assigned, &why) == ST_OK;
 }
 
-static enum status place_run(const struct cpu *cpu, const struct plan *plan, unsigned run, unsigned thread,
-                             struct netburst_want *wants, struct netburst_place *places, uint8_t *own, unsigned *n)
+static enum status assign_run(const struct cpu *cpu, const struct plan *plan, unsigned run, unsigned thread,
+                             struct netburst_want *wants, struct netburst_assignment *assigned, uint8_t *own, unsigned *n)
 {
 	char reason[REASON_BYTES];
 	struct text why;
 	text_init(&why, reason, sizeof(reason));
 	*n = wants_of_run(cpu, plan, run, thread, wants, own);
-	return netburst_place(cpu->general_mask, wants, *n, places, &why);
+	return netburst_assign(cpu->general_mask, wants, *n, assigned, &why);
 }
 
 enum status netburst_plan(const struct cpu *cpu, const struct event *const *events, unsigned n, struct plan *plan, const char **problem)
@@ -155,16 +155,16 @@ enum status netburst_plan(const struct cpu *cpu, const struct event *const *even
 		}
 	for (unsigned run = 0; run < plan->runs; run++) {
 		struct netburst_want wants[NETBURST_WANTS_MAX];
-		struct netburst_place places[NETBURST_WANTS_MAX];
+		struct netburst_assignment assigned[NETBURST_WANTS_MAX];
 		uint8_t own[PLAN_EVENTS_MAX];
-		unsigned placed;
-		enum status s = place_run(cpu, plan, run, 0, wants, places, own, &placed);
+		unsigned assigned_count;
+		enum status s = assign_run(cpu, plan, run, 0, wants, assigned, own, &assigned_count);
 		if (s != ST_OK)
 			return ST_BROKEN; /* it fitted a moment ago */
 		for (unsigned i = 0; i < n; i++)
 			if (plan->slots[i].run == run) {
-				plan->slots[i].counter = places[own[i]].counter;
-				plan->slots[i].rdpmc_index = places[own[i]].counter;
+				plan->slots[i].counter = assigned[own[i]].counter;
+				plan->slots[i].rdpmc_index = assigned[own[i]].counter;
 			}
 	}
 	return ST_OK;
@@ -205,17 +205,17 @@ enum status netburst_stop(const struct access *a, const struct cpu *cpu, unsigne
 enum status netburst_start(const struct access *a, const struct cpu *cpu, const struct plan *plan, unsigned run, unsigned core)
 {
 	struct netburst_want wants[NETBURST_WANTS_MAX];
-	struct netburst_place places[NETBURST_WANTS_MAX];
+	struct netburst_assignment assigned[NETBURST_WANTS_MAX];
 	uint8_t own[PLAN_EVENTS_MAX];
 	unsigned n = 0, thread;
 	const struct netburst_metric *metric = NULL;
 	enum status s = netburst_thread(a, cpu, core, &thread);
 	if (s == ST_OK)
-		s = place_run(cpu, plan, run, thread, wants, places, own, &n);
+		s = assign_run(cpu, plan, run, thread, wants, assigned, own, &n);
 	if (s == ST_OK)
 		s = netburst_stop(a, cpu, core);
 	for (unsigned i = 0; i < n && s == ST_OK; i++) {
-		s = wr(a, core, places[i].escr, places[i].escr_value);
+		s = wr(a, core, assigned[i].escr, assigned[i].escr_value);
 		metric = wants[i].metric ? wants[i].metric : metric;
 	}
 	if (s == ST_OK && metric)
@@ -223,10 +223,10 @@ enum status netburst_start(const struct access *a, const struct cpu *cpu, const 
 	if (s == ST_OK && metric)
 		s = wr(a, core, PEBS_ENABLE, metric->pebs_enable | NETBURST_UOP_TAG);
 	for (unsigned i = 0; i < n && s == ST_OK; i++)
-		if (places[i].counter != NETBURST_NO_COUNTER)
-			s = netburst_write(a, cpu, core, places[i].counter, wants[i].start);
+		if (assigned[i].counter != NETBURST_NO_COUNTER)
+			s = netburst_write(a, cpu, core, assigned[i].counter, wants[i].start);
 	for (unsigned i = 0; i < n && s == ST_OK; i++)
-		if (places[i].counter != NETBURST_NO_COUNTER)
-			s = wr(a, core, netburst_cccr_msr(places[i].counter), places[i].cccr_value);
+		if (assigned[i].counter != NETBURST_NO_COUNTER)
+			s = wr(a, core, netburst_cccr_msr(assigned[i].counter), assigned[i].cccr_value);
 	return s;
 }

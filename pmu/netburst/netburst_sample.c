@@ -69,7 +69,7 @@ static enum status possible(struct netburst_sample *s, const char **why)
 enum status netburst_sample_start(struct netburst_sample *s, const struct event *event, uint64_t period, const char **why)
 {
 	struct netburst_want wants[2];
-	struct netburst_place places[2];
+	struct netburst_assignment assigned[2];
 	char reason[256];
 	struct text said;
 	*why = NULL;
@@ -94,15 +94,15 @@ enum status netburst_sample_start(struct netburst_sample *s, const struct event 
 	own->pmi0 = !s->precise && !thread;
 	own->pmi1 = !s->precise && thread;
 	text_init(&said, reason, sizeof(reason));
-	if (netburst_place(s->cpu->general_mask, wants, n, places, &said) != ST_OK) {
+	if (netburst_assign(s->cpu->general_mask, wants, n, assigned, &said) != ST_OK) {
 		*why = s->precise ? "the event leaves no record on IQ_COUNTER4, of thread 1 IQ_COUNTER5" : "no counter for the event";
 		return ST_UNSUPPORTED;
 	}
-	const struct netburst_place *place = &places[n - 1];
+	const struct netburst_assignment *last = &assigned[n - 1];
 	uint64_t enable = (own->metric ? own->metric->pebs_enable | NETBURST_UOP_TAG : 0) | (s->precise ? PEBS_MY_THREAD : 0);
 	st = netburst_stop(s->a, s->cpu, s->core);
 	for (unsigned i = 0; i < n && st == ST_OK; i++)
-		st = wr(s, places[i].escr, places[i].escr_value);
+		st = wr(s, assigned[i].escr, assigned[i].escr_value);
 	if (st == ST_OK && s->precise) {
 		fill_area(s, period);
 		st = wr(s, DS_AREA, SPACE_DS + s->core * DS_BYTES);
@@ -112,15 +112,15 @@ enum status netburst_sample_start(struct netburst_sample *s, const struct event 
 	s->gate = (struct sampling_gate){ .settle_tsc = s->precise ? s->a->tsc_hz / QUIET_PER_SECOND : 0 };
 	if (enable)
 		sampling_gate_add(&s->gate, PEBS_ENABLE, enable, 0);
-	sampling_gate_add(&s->gate, netburst_cccr_msr(place->counter), place->cccr_value, NETBURST_CCCR_OFF);
+	sampling_gate_add(&s->gate, netburst_cccr_msr(last->counter), last->cccr_value, NETBURST_CCCR_OFF);
 	if (st == ST_OK)
-		st = netburst_write(s->a, s->cpu, s->core, place->counter, start_of(period));
+		st = netburst_write(s->a, s->cpu, s->core, last->counter, start_of(period));
 	if (st == ST_OK && !s->precise) {
 		/* the overflow's flag goes, the counter starts anew: written twice (erratum N15) */
-		uint32_t counter = netburst_counter_msr(place->counter);
+		uint32_t counter = netburst_counter_msr(last->counter);
 		s->taken.writes = 0;
-		s->taken.again[s->taken.writes].msr = netburst_cccr_msr(place->counter);
-		s->taken.again[s->taken.writes++].value = place->cccr_value;
+		s->taken.again[s->taken.writes].msr = netburst_cccr_msr(last->counter);
+		s->taken.again[s->taken.writes++].value = last->cccr_value;
 		for (unsigned i = 0; i < 2; i++) {
 			s->taken.again[s->taken.writes].msr = counter;
 			s->taken.again[s->taken.writes++].value = start_of(period);

@@ -142,7 +142,7 @@ bool uncore_sees_counter_0(const struct uncore_box *box, const struct uncore_eve
 }
 
 /* Puts s into a run, if it fits beside those that are in it. */
-static bool place(struct uncore_plan *plan, struct uncore_slot *s, unsigned run)
+static bool assign(struct uncore_plan *plan, struct uncore_slot *s, unsigned run)
 {
 	uint32_t tried = 0;
 	for (unsigned i = 0; i < plan->count; i++)
@@ -162,18 +162,18 @@ static struct uncore_slot *seen_by(struct uncore_plan *plan, const struct uncore
 }
 
 /* The first run in which s has room; with what it sees, which moves there. */
-static bool place_anywhere(struct uncore_plan *plan, struct uncore_slot *s)
+static bool assign_any_run(struct uncore_plan *plan, struct uncore_slot *s)
 {
 	struct uncore_slot *seen = seen_by(plan, s);
-	if (seen && place(plan, s, seen->run))
+	if (seen && assign(plan, s, seen->run))
 		return true;
 	for (unsigned run = 0; run < UNCORE_EVENTS_MAX; run++) {
 		const uint8_t before = seen ? seen->run : 0;
-		if (seen && (run == before || !place(plan, seen, run))) {
+		if (seen && (run == before || !assign(plan, seen, run))) {
 			seen->run = before;
 			continue;
 		}
-		if (place(plan, s, run))
+		if (assign(plan, s, run))
 			return true;
 		if (seen)
 			seen->run = before;
@@ -199,7 +199,7 @@ enum status uncore_plan(const struct uncore *u, const char *const *names, unsign
 			return ST_UNSUPPORTED;
 		if (plan->count == UNCORE_EVENTS_MAX)
 			return ST_FULL;
-		if (!place_anywhere(plan, &s))
+		if (!assign_any_run(plan, &s))
 			return ST_UNSUPPORTED;
 		plan->slots[plan->count++] = s;
 		if (s.run >= plan->runs)

@@ -3,7 +3,7 @@
 
 #define READS_MOST 8 /* of a counter whose high half changes in between: it carries once per 2^32 events */
 
-static enum status place(const struct uncore *u, struct uncore_at at, uint32_t reg, struct pci_address *out)
+static enum status pci_register(const struct uncore *u, struct uncore_at at, uint32_t reg, struct pci_address *out)
 {
 	const struct uncore_bus *bus = at.box->io_bus ? &u->io_bus[at.socket] : &u->bus[at.socket];
 	const struct uncore_device *d = &at.box->devices[at.instance];
@@ -23,7 +23,7 @@ enum status uncore_reg_write(const struct access *a, const struct uncore *u, str
 	struct pci_address pci;
 	if (at.box->space == UNCORE_MSR)
 		return a->ops->wrmsr(a->self, speaker(u, at), reg + at.instance * at.box->stride, value);
-	const enum status s = place(u, at, reg, &pci);
+	const enum status s = pci_register(u, at, reg, &pci);
 	return s == ST_OK ? a->ops->pci_write32(a->self, pci, (uint32_t)value) : s;
 }
 
@@ -33,7 +33,7 @@ enum status uncore_reg_read(const struct access *a, const struct uncore *u, stru
 	uint32_t word = 0;
 	if (at.box->space == UNCORE_MSR)
 		return a->ops->rdmsr(a->self, speaker(u, at), reg + at.instance * at.box->stride, value);
-	enum status s = place(u, at, reg, &pci);
+	enum status s = pci_register(u, at, reg, &pci);
 	if (s == ST_OK)
 		s = a->ops->pci_read32(a->self, pci, &word);
 	*value = word;

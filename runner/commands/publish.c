@@ -26,7 +26,7 @@ static unsigned publish_options(struct option *list, unsigned most)
 struct copy {
 	struct text json, removed;
 	const struct document *d;
-	char place[256];
+	char path[256];
 	unsigned count;
 };
 
@@ -63,7 +63,7 @@ static size_t identity_at(const char *s, bool begins)
 
 static void note(struct copy *c, const char *why)
 {
-	text_fmt(&c->removed, "%s: %s\n", c->place, why);
+	text_fmt(&c->removed, "%s: %s\n", c->path, why);
 	c->count++;
 }
 
@@ -99,16 +99,16 @@ static void copy_value(struct copy *c, const struct doc_node *n);
 static void copy_members(struct copy *c, const struct doc_node *n)
 {
 	bool object = n->type == DOC_OBJECT, first = true;
-	size_t length = strlen(c->place);
+	size_t length = strlen(c->path);
 	unsigned index = 0;
 	text_char(&c->json, object ? '{' : '[');
 	for (const struct doc_node *m = doc_begin(c->d, n); m; m = doc_next(c->d, m), index++) {
 		if (object)
-			snprintf(c->place + length, sizeof(c->place) - length, "%s%.80s", length ? "." : "", m->key);
+			snprintf(c->path + length, sizeof(c->path) - length, "%s%.80s", length ? "." : "", m->key);
 		else
-			snprintf(c->place + length, sizeof(c->place) - length, "[%u]", index);
+			snprintf(c->path + length, sizeof(c->path) - length, "[%u]", index);
 		/* CPUID leaf 3 is the serial number of the Pentium III (SDM volume 2, CPUID) */
-		bool leaf_3 = length == 5 && !strncmp(c->place, "cpuid", 5) && m->type == DOC_LIST && !strcmp(doc_first(c->d, m)->string, "0x3");
+		bool leaf_3 = length == 5 && !strncmp(c->path, "cpuid", 5) && m->type == DOC_LIST && !strcmp(doc_first(c->d, m)->string, "0x3");
 		if (leaf_3 || (object && names_a_machine(m->key))) {
 			note(c, "names a machine or its owner");
 		} else {
@@ -121,7 +121,7 @@ static void copy_members(struct copy *c, const struct doc_node *n)
 			}
 			copy_value(c, m);
 		}
-		c->place[length] = 0;
+		c->path[length] = 0;
 	}
 	text_char(&c->json, object ? '}' : ']');
 }

@@ -96,13 +96,13 @@ static void trace_access(void *self, const struct trace_entry *e)
 		trace_text(p, line);
 }
 
-static enum status place_append(void *self, const char *name, const void *bytes, size_t n)
+static enum status host_append(void *self, const char *name, const void *bytes, size_t n)
 {
 	struct surroundings *p = self;
 	return rundir_append(&p->directory, name, bytes, n);
 }
 
-static enum status place_write(void *self, const char *name, const void *bytes, size_t n)
+static enum status host_write(void *self, const char *name, const void *bytes, size_t n)
 {
 	struct surroundings *p = self;
 	return rundir_write(&p->directory, name, bytes, n);
@@ -132,18 +132,18 @@ static void show_progress(struct surroundings *p, uint64_t now)
 	p->shown = now;
 }
 
-static void place_progress(void *self, const struct progress *p)
+static void host_progress(void *self, const struct progress *p)
 {
-	struct surroundings *place = self;
-	place->progress = *p;
-	place->row_started = now_ms();
-	if (place->terminal)
-		show_progress(place, place->row_started);
-	if (place->trace)
-		fprintf(place->trace, "# %s\n", progress_name(p));
+	struct surroundings *here = self;
+	here->progress = *p;
+	here->row_started = now_ms();
+	if (here->terminal)
+		show_progress(here, here->row_started);
+	if (here->trace)
+		fprintf(here->trace, "# %s\n", progress_name(p));
 }
 
-static void place_working(void *self)
+static void host_working(void *self)
 {
 	struct surroundings *p = self;
 	uint64_t now = now_ms();
@@ -180,31 +180,31 @@ static void print_text(struct surroundings *p, void (*write)(struct text *t, con
 	print_lines(p, lines);
 }
 
-static void place_row_done(void *self, const struct row_result *r)
+static void host_row_done(void *self, const struct row_result *r)
 {
-	struct surroundings *place = self;
+	struct surroundings *here = self;
 	char lines[4096];
 	struct text t;
 	text_init(&t, lines, sizeof(lines));
-	table_line(&t, &place->table, r);
-	print_lines(place, lines);
-	if (!place->row_ms.length)
-		place->host->environment_lines++; /* its line, which the journal's beginning does not have */
-	text_fmt(&place->row_ms, "%s%s%s%s %llu", place->row_ms.length ? ", " : "", r->name, r->core_kind ? "@" : "", r->core_kind ? r->core_kind : "", (unsigned long long)(now_ms() - place->row_started));
+	table_line(&t, &here->table, r);
+	print_lines(here, lines);
+	if (!here->row_ms.length)
+		here->host->environment_lines++; /* its line, which the journal's beginning does not have */
+	text_fmt(&here->row_ms, "%s%s%s%s %llu", here->row_ms.length ? ", " : "", r->name, r->core_kind ? "@" : "", r->core_kind ? r->core_kind : "", (unsigned long long)(now_ms() - here->row_started));
 }
 
-static void place_say(void *self, const char *lines)
+static void host_say(void *self, const char *lines)
 {
 	print_lines(self, lines);
 }
 
-static bool place_stop(void *self)
+static bool host_stop(void *self)
 {
 	(void)self;
 	return stop_asked;
 }
 
-/* The environment block: what differs between places of running and is not the measured machine itself. */
+/* The environment block: what differs between hosts and is not the measured machine itself. */
 struct environment {
 	struct environment_line lines[ENVIRONMENT_MOST + 1]; /* and row_ms */
 	char values[ENVIRONMENT_MOST][160];
@@ -327,19 +327,19 @@ static int open_kinds(const struct command *c, const struct access *a, const str
 static int run_on(const struct command *c, struct backend *b, const struct suite_settings *settings)
 {
 	static struct environment environment;
-	struct surroundings place = {.directory = {.fd = -1}, .terminal = isatty(STDERR_FILENO), .table = {.proofs = proofs}, .started = now_ms()};
-	struct suite_host host = {.self = &place, .append = place_append, .write = place_write, .progress = place_progress, .row_done = place_row_done,
-		.say = place_say, .stop = place_stop, .get = backend_pages_get, .put = backend_pages_put, .working = place.terminal ? place_working : NULL,
+	struct surroundings here = {.directory = {.fd = -1}, .terminal = isatty(STDERR_FILENO), .table = {.proofs = proofs}, .started = now_ms()};
+	struct suite_host host = {.self = &here, .append = host_append, .write = host_write, .progress = host_progress, .row_done = host_row_done,
+		.say = host_say, .stop = host_stop, .get = backend_pages_get, .put = backend_pages_put, .working = here.terminal ? host_working : NULL,
 		.environment = environment.lines};
 	struct suite_summary summary;
 	char problem[512];
 
 	int bad = open_kinds(c, b->access, settings, &host);
 	if (bad == EXIT_GOOD && trace_file) {
-		if (!trace_open(c, &place, b, kinds.run[0].cpu))
+		if (!trace_open(c, &here, b, kinds.run[0].cpu))
 			return EXIT_BAD_INPUT;
 		suite_kinds_close(&kinds);
-		bad = open_kinds(c, &place.layer.access, settings, &host); /* over the trace, which has all cores' numbers */
+		bad = open_kinds(c, &here.layer.access, settings, &host); /* over the trace, which has all cores' numbers */
 	}
 	if (bad != EXIT_GOOD)
 		return bad;
@@ -347,26 +347,26 @@ static int run_on(const struct command *c, struct backend *b, const struct suite
 	for (unsigned i = 0; i < kinds.count; i++)
 		say_differences(c, &environment, kinds.run[i].cpu);
 	static char row_ms[32768];
-	text_init(&place.row_ms, row_ms, sizeof(row_ms));
+	text_init(&here.row_ms, row_ms, sizeof(row_ms));
 	environment.lines[environment.count++] = (struct environment_line){"row_ms", row_ms};
 	host.environment_lines = environment.count;
 	host.environment_lines--;
-	place.host = &host;
-	enum status files = rundir_make(&place.directory, out, b->stem, problem, sizeof(problem));
+	here.host = &host;
+	enum status files = rundir_make(&here.directory, out, b->stem, problem, sizeof(problem));
 	if (files != ST_OK) {
 		complain(c, "no results will be kept: %s", problem);
 		host.append = NULL;
 		host.write = NULL;
 	}
 	struct sheet sheet = {kinds.run[0].a, kinds.run[0].cpu, &summary, kinds_said};
-	print_text(&place, write_head, &sheet);
+	print_text(&here, write_head, &sheet);
 	enum status s = suite_run_kinds(kinds.run, kinds.count, settings, &host, &summary);
-	if (place.trace)
-		trace_text(&place, "# at the end\n");
-	place.listing.restoring = true;
+	if (here.trace)
+		trace_text(&here, "# at the end\n");
+	here.listing.restoring = true;
 	enum status restored = suite_kinds_restore(&kinds);
-	rundir_close(&place.directory);
-	if (place.trace && (fflush(place.trace) || ferror(place.trace) || fclose(place.trace))) {
+	rundir_close(&here.directory);
+	if (here.trace && (fflush(here.trace) || ferror(here.trace) || fclose(here.trace))) {
 		complain(c, "--trace %s: could not be written to its end", trace_file);
 		files = ST_IO;
 	}
@@ -374,10 +374,10 @@ static int run_on(const struct command *c, struct backend *b, const struct suite
 		complain(c, "nothing could be run: %s", status_name(s));
 		return EXIT_BROKEN;
 	}
-	print_text(&place, write_summary, &sheet);
+	print_text(&here, write_summary, &sheet);
 	suite_kinds_close(&kinds);
 	if (files == ST_OK)
-		fprintf(place.reader_left ? stderr : stdout, "results: %s\n", place.directory.path);
+		fprintf(here.reader_left ? stderr : stdout, "results: %s\n", here.directory.path);
 	return exit_status(c, &summary, files, restored);
 }
 

@@ -105,13 +105,13 @@ static int serve(struct stallmeter_sim *s, int listener, pid_t child, FILE *trac
 /* The library to be loaded before: beside this program, or where make install puts it. */
 static bool shim_path(char *to, size_t capacity)
 {
-	static const char *const places[] = { "libstallmeter_shim.so", "../lib/stallmeter/libstallmeter_shim.so" };
+	static const char *const paths[] = { "libstallmeter_shim.so", "../lib/stallmeter/libstallmeter_shim.so" };
 	char self[4000];
 	const ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	char *slash = n > 0 ? memrchr(self, '/', (size_t)n) : NULL;
-	for (unsigned i = 0; slash && i < COUNT_OF(places); i++) {
+	for (unsigned i = 0; slash && i < COUNT_OF(paths); i++) {
 		slash[1] = 0;
-		if ((size_t)snprintf(to, capacity, "%s%s", self, places[i]) < capacity && access(to, R_OK) == 0)
+		if ((size_t)snprintf(to, capacity, "%s%s", self, paths[i]) < capacity && access(to, R_OK) == 0)
 			return true;
 	}
 	return false;

@@ -58,13 +58,13 @@ bool perf_event_is(const struct processor *p, const struct event *e, const char 
 }
 
 /* Finds event i a counter, moving earlier ones (augmenting paths); taken[counter] is the event that has it, plus one. */
-static bool place(const struct event *const *events, unsigned i, unsigned counters, unsigned *taken, uint32_t *seen)
+static bool assign(const struct event *const *events, unsigned i, unsigned counters, unsigned *taken, uint32_t *seen)
 {
 	for (unsigned k = 0; k < counters && k < 32; k++) {
 		if (!(events[i]->counter_mask >> k & 1) || *seen >> k & 1)
 			continue;
 		*seen |= 1u << k;
-		if (!taken[k] || place(events, taken[k] - 1, counters, taken, seen)) {
+		if (!taken[k] || assign(events, taken[k] - 1, counters, taken, seen)) {
 			taken[k] = i + 1;
 			return true;
 		}
@@ -77,7 +77,7 @@ bool perf_events_fit(const struct event *const *events, unsigned n, unsigned cou
 	unsigned taken[32] = {0};
 	for (unsigned i = 0; i < n; i++) {
 		uint32_t seen = 0;
-		if (!events[i]->fixed && !place(events, i, counters, taken, &seen))
+		if (!events[i]->fixed && !assign(events, i, counters, taken, &seen))
 			return false;
 		for (unsigned k = 0; k < i && events[i]->extra_msr; k++)
 			if (events[k]->extra_msr == events[i]->extra_msr && events[k]->extra_value != events[i]->extra_value)

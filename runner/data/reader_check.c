@@ -12,7 +12,7 @@ struct check {
 	const struct document *d;
 	char *problem;
 	size_t capacity;
-	char place[256];
+	char path[256];
 	enum status status;
 };
 
@@ -25,7 +25,7 @@ static void __attribute__((format(printf, 3, 4))) wrong(struct check *c, enum st
 	va_start(arguments, format);
 	vsnprintf(reason, sizeof(reason), format, arguments);
 	va_end(arguments);
-	snprintf(c->problem, c->capacity, "%s%s%s", c->place, c->place[0] ? ": " : "", reason);
+	snprintf(c->problem, c->capacity, "%s%s%s", c->path, c->path[0] ? ": " : "", reason);
 	str_one_line(c->problem); /* strings of the file stand in it */
 	c->status = st;
 }
@@ -94,16 +94,16 @@ static void walk(struct check *c, const struct doc_node *n, const char *key)
 			wrong(c, ST_RANGE, "%.40s is below zero", n->string);
 		return;
 	}
-	size_t length = strlen(c->place);
+	size_t length = strlen(c->path);
 	unsigned index = 0;
 	for (const struct doc_node *child = doc_begin(c->d, n); child && c->status == ST_OK; child = doc_next(c->d, child), index++) {
 		if (n->type == DOC_OBJECT)
-			snprintf(c->place + length, sizeof(c->place) - length, "%s%.60s", length ? "." : "", child->key);
+			snprintf(c->path + length, sizeof(c->path) - length, "%s%.60s", length ? "." : "", child->key);
 		else
-			snprintf(c->place + length, sizeof(c->place) - length, "[%u]", index);
+			snprintf(c->path + length, sizeof(c->path) - length, "[%u]", index);
 		walk(c, child, n->type == DOC_OBJECT ? child->key : key);
 		if (c->status == ST_OK)
-			c->place[length] = 0;
+			c->path[length] = 0;
 	}
 }
 
@@ -202,7 +202,7 @@ static void check_rows(struct check *c, const struct doc_node *root)
 	unsigned index = 0;
 	for (const struct doc_node *row = doc_begin(c->d, list); row && c->status == ST_OK; row = doc_next(c->d, row), index++) {
 		const char *name = doc_string(c->d, row, "name");
-		snprintf(c->place, sizeof(c->place), "rows[%u]%s%.60s%s", index, name[0] ? " (" : "", name, name[0] ? ")" : "");
+		snprintf(c->path, sizeof(c->path), "rows[%u]%s%.60s%s", index, name[0] ? " (" : "", name, name[0] ? ")" : "");
 		check_row(c, row, simulated);
 		for (const struct doc_node *other = doc_begin(c->d, list); other != row && c->status == ST_OK; other = doc_next(c->d, other))
 			if (!strcmp(doc_string(c->d, other, "name"), doc_string(c->d, row, "name")))
@@ -214,7 +214,7 @@ enum status reader_check(const struct document *d, char *problem, size_t capacit
 {
 	struct check c = {.d = d, .problem = problem, .capacity = capacity};
 	const struct doc_node *root = doc_root(d);
-	strcpy(c.place, "head");
+	strcpy(c.path, "head");
 	if (root->type != DOC_OBJECT || strcmp(doc_string(d, root, "schema"), "stallmeter-results")) {
 		wrong(&c, ST_MISSING, "\"schema\" is not \"stallmeter-results\": no file of this program");
 		return c.status;
@@ -228,13 +228,13 @@ enum status reader_check(const struct document *d, char *problem, size_t capacit
 	(void)need(&c, root, "build", DOC_STRING);
 	(void)need(&c, root, "settings", DOC_OBJECT);
 	const struct doc_node *machine = need(&c, root, "machine", DOC_OBJECT);
-	strcpy(c.place, "machine");
+	strcpy(c.path, "machine");
 	(void)need(&c, machine, "brand", DOC_STRING);
 	(void)need(&c, machine, "signature", DOC_STRING);
 	whole(&c, machine, "tsc_hz", 0);
 	whole(&c, machine, "cores", 1);
 	whole(&c, machine, "nodes", 1);
-	c.place[0] = c.status == ST_OK ? 0 : c.place[0];
+	c.path[0] = c.status == ST_OK ? 0 : c.path[0];
 	walk(&c, root, "");
 	check_rows(&c, root);
 	return c.status;

@@ -194,7 +194,7 @@ static size_t signals_stride(void) { return (signals_bytes() + 63) & ~(size_t)63
 static size_t small_bytes(const struct machine *m, unsigned threads)
 {
 	return sizeof(struct sim) + 64 + threads * (sizeof(struct hart) + sizeof(struct core_hooks) + counters_stride(m) +
-	       signals_stride() * (m->topology_threads > 1 ? 2 : 1)) + signals_stride() + boxes_bytes(m) + event_map_place_bytes(m) + uncore_map_place_bytes(m) + 448 + CODE_ENTRIES * sizeof(struct code_entry);
+	       signals_stride() * (m->topology_threads > 1 ? 2 : 1)) + signals_stride() + boxes_bytes(m) + event_map_load_bytes(m) + uncore_map_load_bytes(m) + 448 + CODE_ENTRIES * sizeof(struct code_entry);
 }
 
 static void *carve(uint8_t **at, size_t bytes)
@@ -251,7 +251,7 @@ static enum status open_small(struct sim *s)
 	enum status st = machine_small(&s->m, &one);
 	if (st != ST_OK)
 		return st;
-	s->small_bytes = sizeof(one) + event_map_place_bytes(&one) + CODE_ENTRIES * sizeof(struct code_entry) + 256;
+	s->small_bytes = sizeof(one) + event_map_load_bytes(&one) + CODE_ENTRIES * sizeof(struct code_entry) + 256;
 	uint8_t *at = s->from.get(s->from.self, s->small_bytes);
 	s->small = at;
 	if (!at)
@@ -265,7 +265,7 @@ static enum status open_small(struct sim *s)
 			s->harts[i].m = small;
 			s->harts[i].code = code;
 		}
-	return event_map_place(small, carve(&at, event_map_place_bytes(small)));
+	return event_map_load(small, carve(&at, event_map_load_bytes(small)));
 }
 
 enum status sim_open(const struct machine *m, const struct sim_memory *memory, struct sim **out)
@@ -282,7 +282,7 @@ enum status sim_open(const struct machine *m, const struct sim_memory *memory, s
 	s->harts = carve(&at, threads * sizeof(struct hart));
 	s->hooks = carve(&at, threads * sizeof(struct core_hooks));
 	s->code = carve(&at, CODE_ENTRIES * sizeof(struct code_entry));
-	if (event_map_place(&s->m, carve(&at, event_map_place_bytes(m))) || uncore_map_place(&s->m, carve(&at, uncore_map_place_bytes(m)))) { /* not what machine_read left */
+	if (event_map_load(&s->m, carve(&at, event_map_load_bytes(m))) || uncore_map_load(&s->m, carve(&at, uncore_map_load_bytes(m)))) { /* not what machine_read left */
 		memory->put(memory->self, s, small_bytes(m, threads) + 1024);
 		return ST_BROKEN;
 	}

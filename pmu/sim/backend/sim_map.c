@@ -35,7 +35,7 @@ bool sim_page(void *sim, uint64_t va, struct page_info *out)
 }
 
 /* The lowest stretch of the node's memory that no mapping has; ST_FULL when there is none. */
-static enum status place(const struct sim *s, const struct mapping *m, uint64_t *pa)
+static enum status physical_address(const struct sim *s, const struct mapping *m, uint64_t *pa)
 {
 	uint64_t base = m->node * s->m.dram_node_bytes, end = base + s->m.dram_node_bytes;
 	uint64_t at = (base + m->page_bytes - 1) & ~(m->page_bytes - 1);
@@ -73,7 +73,7 @@ enum status sim_map(struct sim *s, struct mapping *m, bool own)
 	if (s->map_count == MAPPINGS_MAX)
 		return ST_FULL;
 	uint64_t pa;
-	enum status st = place(s, m, &pa);
+	enum status st = physical_address(s, m, &pa);
 	if (st != ST_OK)
 		return st;
 	void *host = s->from.get(s->from.self, m->bytes);

@@ -59,8 +59,8 @@ static unsigned apic_id(const struct counters *p)
 	unsigned threads = (unsigned)m->topology_threads, cores = (unsigned)m->topology_cores, in_complex = (unsigned)(cores / m->topology_complexes);
 	unsigned thread = p->thread % threads, core = p->thread / threads % cores, socket = p->thread / threads / cores;
 	unsigned thread_bits = bits_for(threads), complex = core / in_complex, in_die = (unsigned)(m->topology_complexes / m->topology_dies);
-	unsigned place = core % in_complex | complex % in_die << complex_bits(m) | complex / in_die << (complex_bits(m) + die_bits(m));
-	return thread | place << thread_bits | socket << (thread_bits + cores_bits(m));
+	unsigned position = core % in_complex | complex % in_die << complex_bits(m) | complex / in_die << (complex_bits(m) + die_bits(m));
+	return thread | position << thread_bits | socket << (thread_bits + cores_bits(m));
 }
 
 static void leaf1(const struct counters *p, uint32_t out[4])

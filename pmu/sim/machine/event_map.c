@@ -340,12 +340,12 @@ enum status event_map_read(const char *file_name, const char *text, size_t bytes
 	return st;
 }
 
-size_t event_map_place_bytes(const struct machine *m)
+size_t event_map_load_bytes(const struct machine *m)
 {
 	return sizeof(struct event_map) + event_map_bytes(m->map.text, m->map.bytes);
 }
 
-enum status event_map_place(struct machine *m, void *at)
+enum status event_map_load(struct machine *m, void *at)
 {
 	struct event_map *map = at;
 	char problem[160];

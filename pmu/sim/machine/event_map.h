@@ -90,9 +90,9 @@ struct event_map {
 size_t event_map_bytes(const char *text, size_t bytes);
 MUST_CHECK enum status event_map_read(const char *file_name, const char *text, size_t bytes, void *at, struct event_map *out,
                                       char *problem, size_t capacity);
-/* Bytes that a machine's map needs; reads it, places it there and connects it: m->events. `m` is as machine_read left it. */
-size_t event_map_place_bytes(const struct machine *m);
-MUST_CHECK enum status event_map_place(struct machine *m, void *at);
+/* Bytes that a machine's map needs; reads it into `at` and connects it: m->events. `m` is as machine_read left it. */
+size_t event_map_load_bytes(const struct machine *m);
+MUST_CHECK enum status event_map_load(struct machine *m, void *at);
 
 /* What an event code counts: a row with exactly this umask, or one row for each of its bits (up to 8 rows). 0 rows: unknown
  * code. */

@@ -201,12 +201,12 @@ enum status uncore_map_read(const char *file_name, const char *text, size_t byte
 	return st;
 }
 
-size_t uncore_map_place_bytes(const struct machine *m)
+size_t uncore_map_load_bytes(const struct machine *m)
 {
 	return m->uncore_map.text ? sizeof(struct uncore_map) + uncore_map_bytes(m->uncore_map.text, m->uncore_map.bytes) : 0;
 }
 
-enum status uncore_map_place(struct machine *m, void *at)
+enum status uncore_map_load(struct machine *m, void *at)
 {
 	struct uncore_map *map = at;
 	char problem[160];

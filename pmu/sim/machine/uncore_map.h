@@ -73,9 +73,9 @@ struct uncore_map { unsigned count; const struct uncore_row *rows; };
 size_t uncore_map_bytes(const char *text, size_t bytes);
 MUST_CHECK enum status uncore_map_read(const char *file_name, const char *text, size_t bytes, void *at, struct uncore_map *out,
                                        char *problem, size_t capacity);
-/* Bytes that a machine's map needs (0: it has none); reads it, places it there and connects it: m->uncore. */
-size_t uncore_map_place_bytes(const struct machine *m);
-MUST_CHECK enum status uncore_map_place(struct machine *m, void *at);
+/* Bytes that a machine's map needs (0: it has none); reads it into `at` and connects it: m->uncore. */
+size_t uncore_map_load_bytes(const struct machine *m);
+MUST_CHECK enum status uncore_map_load(struct machine *m, void *at);
 
 /* What a code counts: a row with exactly this umask or for any, or one row for each of its bits (up to 8 rows). 0 rows:
  * unknown code. */

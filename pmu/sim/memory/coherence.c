@@ -50,7 +50,7 @@ bool coherence_leave_clusters(struct memory *s, unsigned socket, uint64_t mask, 
 
 /* ---- the line is in the socket -------------------------------------------------------------- */
 
-struct fill coherence_hit_read_elsewhere(struct memory *s, struct cluster *c, struct place p, uint32_t line, uint64_t t)
+struct fill coherence_hit_read_elsewhere(struct memory *s, struct cluster *c, struct line_location p, uint32_t line, uint64_t t)
 {
 	struct fill f;
 	struct socket *k = c->here;
@@ -131,9 +131,9 @@ struct snooped coherence_snoop_all(struct memory *s, unsigned asker, uint32_t li
 		struct socket *k = &s->socket[i];
 		if (i == asker || !can_answer(s, k))
 			continue;
-		const struct place p = socket_find(k, line);
+		const struct line_location p = socket_find(k, line);
 		enum line_state was = LINE_I;
-		if (place_is(p)) {
+		if (location_valid(p)) {
 			was = socket_state(s, k, p);
 			if (own || was >= LINE_E) {
 				const uint64_t mask = socket_holders(s, k, p);
@@ -165,7 +165,7 @@ struct snooped coherence_snoop_all(struct memory *s, unsigned asker, uint32_t li
 	return r;
 }
 
-struct fill coherence_hit_own(struct memory *s, struct cluster *c, struct place p, uint32_t line, uint64_t t)
+struct fill coherence_hit_own(struct memory *s, struct cluster *c, struct line_location p, uint32_t line, uint64_t t)
 {
 	struct fill f;
 	struct socket *k = c->here;
@@ -252,7 +252,7 @@ void coherence_tell_home(struct memory *s, unsigned asker, uint32_t line, bool o
 
 uint64_t uncore_lasts(const struct memory *s, const struct cluster *k, uint32_t line)
 {
-	if (place_is(socket_find(&s->socket[k->socket], line)))
+	if (location_valid(socket_find(&s->socket[k->socket], line)))
 		return s->lat.l3;
 	return s->lat.dram[home_of(line) != k->node];
 }
@@ -270,7 +270,7 @@ OWN_PAGE void uncore_read_some(struct memory *s, struct cluster *c, const struct
 		read_wholly(s, c, q, t, f);
 }
 
-struct fill coherence_miss_found(struct memory *s, struct cluster *c, struct ask q, struct place p, uint8_t *block, uint64_t t, struct snooped r)
+struct fill coherence_miss_found(struct memory *s, struct cluster *c, struct ask q, struct line_location p, uint8_t *block, uint64_t t, struct snooped r)
 {
 	struct fill f;
 	coherence_miss_after(s, c, p, block, t, r, &f, q.line, ask_owns(&q), 0);
@@ -280,7 +280,7 @@ struct fill coherence_miss_found(struct memory *s, struct cluster *c, struct ask
 void uncore_evict(struct memory *s, struct cluster *c, uint32_t line, bool dirty, bool gone, uint64_t t)
 {
 	struct socket *k = &s->socket[c->socket];
-	const struct place p = socket_find(k, line);
+	const struct line_location p = socket_find(k, line);
 	if (s->inclusive ? !dirty || p.l3 == CACHE_NONE : p.dir == CACHE_NONE)
 		return; /* clean lines leave silently */
 	const enum line_state state = dirty ? LINE_M : socket_state(s, k, p);

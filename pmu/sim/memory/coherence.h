@@ -22,7 +22,7 @@ void coherence_tell_fill(struct memory *s, unsigned socket, uint32_t line, enum 
 /* As `put`, for a line that nobody holds. */
 uint32_t socket_put(struct memory *s, unsigned socket, uint32_t first, uint32_t line, uint64_t ready, enum line_state state, uint64_t t);
 /* A request for ownership of a line that is in the socket. */
-struct fill coherence_hit_own(struct memory *s, struct cluster *c, struct place p, uint32_t line, uint64_t t);
+struct fill coherence_hit_own(struct memory *s, struct cluster *c, struct line_location p, uint32_t line, uint64_t t);
 
 static inline uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
@@ -79,13 +79,13 @@ static inline __attribute__((always_inline)) uint32_t put(struct memory *s, unsi
 /* ---- the line is in the socket -------------------------------------------------------------- */
 
 /* A read of a line that one other cluster of the socket may have in E or M, or that no inclusive L3 holds. */
-struct fill coherence_hit_read_elsewhere(struct memory *s, struct cluster *c, struct place p, uint32_t line, uint64_t t);
+struct fill coherence_hit_read_elsewhere(struct memory *s, struct cluster *c, struct line_location p, uint32_t line, uint64_t t);
 
 /* Way `way` of a set of the L3; CACHE_NONE: none. */
-static inline struct place place_in(const struct socket *k, uint32_t set, uint32_t way)
+static inline struct line_location location_in(const struct socket *k, uint32_t set, uint32_t way)
 {
 	const uint32_t first = cache_first(&k->l3, set);
-	return (struct place){ way == CACHE_NONE ? CACHE_NONE : first | way, CACHE_NONE, first };
+	return (struct line_location){ way == CACHE_NONE ? CACHE_NONE : first | way, CACHE_NONE, first };
 }
 
 /* The line is in that way of an inclusive L3. w: as in cache.h. */
@@ -98,7 +98,7 @@ static inline __attribute__((always_inline)) void coherence_hit_read(struct memo
 	const uint64_t mask = socket_holders_get(s, holders, w);
 	const enum line_state state = (enum line_state)cache_states_in(l3, block, w)[way];
 	if (state >= LINE_E && mask && !(mask & (mask - 1)) && mask != c->bit) {
-		*f = coherence_hit_read_elsewhere(s, c, place_in(k, set, way), line, t);
+		*f = coherence_hit_read_elsewhere(s, c, location_in(k, set, way), line, t);
 		return;
 	}
 	f->source = SRC_L3_UNSHARED;
@@ -128,7 +128,7 @@ static inline struct snooped coherence_snoop_sockets(struct memory *s, unsigned 
 }
 
 /* r: the result of snooping the other sockets. */
-static inline __attribute__((always_inline)) void coherence_miss_after(struct memory *s, struct cluster *c, struct place p, uint8_t *block,
+static inline __attribute__((always_inline)) void coherence_miss_after(struct memory *s, struct cluster *c, struct line_location p, uint8_t *block,
 	uint64_t t, const struct snooped r, struct fill *f, const uint32_t line, const bool own, const unsigned plain)
 {
 	const bool local = home_of(line) == (plain ? c->socket : c->node);
@@ -166,9 +166,9 @@ static inline __attribute__((always_inline)) void coherence_miss_after(struct me
 }
 
 /* The same, if another socket has the line. */
-struct fill coherence_miss_found(struct memory *s, struct cluster *c, struct ask q, struct place p, uint8_t *block, uint64_t t, struct snooped r);
+struct fill coherence_miss_found(struct memory *s, struct cluster *c, struct ask q, struct line_location p, uint8_t *block, uint64_t t, struct snooped r);
 
-static inline __attribute__((always_inline)) void miss(struct memory *s, struct cluster *c, const struct ask *q, struct place p, uint32_t set, uint8_t *block,
+static inline __attribute__((always_inline)) void miss(struct memory *s, struct cluster *c, const struct ask *q, struct line_location p, uint32_t set, uint8_t *block,
 	uint64_t t, struct fill *f, const uint32_t line, const bool own, const unsigned plain)
 {
 	const struct snooped nothing = { .sender = UINT32_MAX };
@@ -176,7 +176,7 @@ static inline __attribute__((always_inline)) void miss(struct memory *s, struct 
 	if (!plain || (c->peer && c->peer->l3.used))
 		r = coherence_snoop_sockets(s, c->socket, line, own, t + s->lat.l3);
 	if (__builtin_expect(r.any, 0))
-		*f = coherence_miss_found(s, c, *q, plain ? place_in(c->here, set, CACHE_NONE) : p, block, t, r);
+		*f = coherence_miss_found(s, c, *q, plain ? location_in(c->here, set, CACHE_NONE) : p, block, t, r);
 	else
 		coherence_miss_after(s, c, p, block, t, nothing, f, line, own, plain);
 }
@@ -193,7 +193,7 @@ static inline __attribute__((always_inline)) void uncore_read(struct memory *s, 
 	const uint64_t came = t;
 	uint8_t *block = NULL; /* of its set in the L3 */
 	uint32_t set = 0, way = CACHE_NONE;
-	struct place p = { CACHE_NONE, CACHE_NONE, 0 }; /* plain: as set and way say */
+	struct line_location p = { CACHE_NONE, CACHE_NONE, 0 }; /* plain: as set and way say */
 	if (plain == 2 && first)
 		cache_wait_near(&k->l3, line, w3);
 	if (plain || k->l3.sets) {
@@ -203,7 +203,7 @@ static inline __attribute__((always_inline)) void uncore_read(struct memory *s, 
 		block = cache_block(&k->l3, set, w3);
 		way = cache_find_way(&k->l3, block, line, w3);
 		if (!plain)
-			p = place_in(k, set, way);
+			p = location_in(k, set, way);
 	}
 	if (!plain && k->directory.entries)
 		p.dir = directory_find(&k->directory, q->line);
@@ -220,7 +220,7 @@ static inline __attribute__((always_inline)) void uncore_read(struct memory *s, 
 	if (!here)
 		miss(s, c, q, p, set, block, t, f, line, own, plain);
 	else if (own)
-		*f = coherence_hit_own(s, c, plain ? place_in(k, set, way) : p, line, t);
+		*f = coherence_hit_own(s, c, plain ? location_in(k, set, way) : p, line, t);
 	else if ((plain || s->inclusive) && way != CACHE_NONE)
 		coherence_hit_read(s, c, set, block, way, line, t, f, w3);
 	else

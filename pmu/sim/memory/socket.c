@@ -71,14 +71,14 @@ static void dir_remove(const struct memory *s, struct socket *k, uint32_t i)
 	d->line[i] = CACHE_NONE;
 }
 
-/* ---- places --------------------------------------------------------------------------------- */
+/* ---- locations of lines ----------------------------------------------------------------------- */
 
 unsigned socket_slice(const struct socket *k, uint32_t line)
 {
 	return k->l3.sets ? cache_slice(&k->l3, line) : 0;
 }
 
-void socket_release(const struct memory *s, struct socket *k, struct place p)
+void socket_release(const struct memory *s, struct socket *k, struct line_location p)
 {
 	if (p.dir != CACHE_NONE)
 		dir_remove(s, k, p.dir);

@@ -45,10 +45,10 @@ uint32_t directory_add(struct directory *d, uint32_t line);
 
 /* A line as its socket has it: entry in the L3; entry in the directory of private lines, if no inclusive L3 tells
  * (CACHE_NONE: none); set: way 0 of the line's set in the L3. */
-struct place { uint32_t l3, dir, set; };
-static inline struct place socket_find(const struct socket *k, uint32_t line)
+struct line_location { uint32_t l3, dir, set; };
+static inline struct line_location socket_find(const struct socket *k, uint32_t line)
 {
-	struct place p = { CACHE_NONE, CACHE_NONE, 0 };
+	struct line_location p = { CACHE_NONE, CACHE_NONE, 0 };
 	if (k->l3.sets) {
 		p.set = cache_first(&k->l3, cache_set(&k->l3, line));
 		p.l3 = cache_find_from(&k->l3, p.set, line);
@@ -58,16 +58,16 @@ static inline struct place socket_find(const struct socket *k, uint32_t line)
 	return p;
 }
 
-static inline bool place_is(struct place p) { return p.l3 != CACHE_NONE || p.dir != CACHE_NONE; }
+static inline bool location_valid(struct line_location p) { return p.l3 != CACHE_NONE || p.dir != CACHE_NONE; }
 
-static inline enum line_state socket_state(const struct memory *s, const struct socket *k, struct place p)
+static inline enum line_state socket_state(const struct memory *s, const struct socket *k, struct line_location p)
 {
 	if (!s->inclusive && p.dir != CACHE_NONE)
 		return (enum line_state)k->directory.state[p.dir];
 	return p.l3 == CACHE_NONE ? LINE_I : (enum line_state)*cache_state(&k->l3, p.l3);
 }
 
-static inline void socket_set_state(const struct memory *s, struct socket *k, struct place p, enum line_state state)
+static inline void socket_set_state(const struct memory *s, struct socket *k, struct line_location p, enum line_state state)
 {
 	if (p.l3 != CACHE_NONE)
 		*cache_state(&k->l3, p.l3) = (uint8_t)state;
@@ -76,14 +76,14 @@ static inline void socket_set_state(const struct memory *s, struct socket *k, st
 }
 
 /* Clusters that may hold the line, one bit each. */
-static inline uint64_t socket_holders(const struct memory *s, const struct socket *k, struct place p)
+static inline uint64_t socket_holders(const struct memory *s, const struct socket *k, struct line_location p)
 {
 	const uint32_t i = s->inclusive ? p.l3 : p.dir;
 	return i == CACHE_NONE ? 0 : socket_holders_of(s, k, i);
 }
 
 /* Records state (not inclusive) and holders of a line that clusters hold; creates the directory's entry. */
-static inline void socket_hold(const struct memory *s, struct socket *k, struct place p, uint32_t line, enum line_state state,
+static inline void socket_hold(const struct memory *s, struct socket *k, struct line_location p, uint32_t line, enum line_state state,
                                uint64_t mask)
 {
 	if (s->inclusive) {
@@ -97,7 +97,7 @@ static inline void socket_hold(const struct memory *s, struct socket *k, struct 
 }
 
 /* Removes the directory's entry: no cluster of the socket holds the line any more. */
-void socket_release(const struct memory *s, struct socket *k, struct place p);
+void socket_release(const struct memory *s, struct socket *k, struct line_location p);
 /* Lowers or removes the copies of the clusters in `mask`; returns the highest state that one had. w: as in cluster_has. */
 static inline __attribute__((always_inline)) enum line_state socket_lower(struct memory *s, unsigned socket, uint64_t mask, uint32_t line, enum line_state to,
                                            uint64_t t, const unsigned w)

@@ -20,10 +20,10 @@ static unsigned length_of(const struct machine *m, unsigned ring)
 	return (ring ? (unsigned)m->l3_slices - half : 1 + LINKS + half) + (unsigned)m->uncore_sbos / 2 + 1;
 }
 
-static unsigned place_of(const struct machine *m, unsigned stop, unsigned *ring)
+static unsigned position_of(const struct machine *m, unsigned stop, unsigned *ring)
 {
 	const unsigned half = first_half(m), sbos = (unsigned)m->uncore_sbos / 2;
-	const unsigned slices = 1 + LINKS + half; /* places before the first ring's SBos */
+	const unsigned slices = 1 + LINKS + half; /* positions before the first ring's SBos */
 	*ring = 0;
 	if (stop == STOP_DEVICES)
 		return 0;
@@ -41,16 +41,16 @@ static unsigned place_of(const struct machine *m, unsigned stop, unsigned *ring)
 	return *ring ? stop - half : 1 + LINKS + stop;
 }
 
-static unsigned stop_at(const struct machine *m, unsigned ring, unsigned place)
+static unsigned stop_at(const struct machine *m, unsigned ring, unsigned position)
 {
 	const unsigned half = first_half(m), sbos = (unsigned)m->uncore_sbos / 2;
 	if (!ring) {
-		if (place <= LINKS)
-			return place ? STOP_LINK + place - 1 : STOP_DEVICES;
-		place -= 1 + LINKS;
+		if (position <= LINKS)
+			return position ? STOP_LINK + position - 1 : STOP_DEVICES;
+		position -= 1 + LINKS;
 	}
 	const unsigned slices = ring ? (unsigned)m->l3_slices - half : half;
-	return place < slices ? place + ring * half : place < slices + sbos ? STOP_SBO + ring * sbos + place - slices : STOP_HOME + ring;
+	return position < slices ? position + ring * half : position < slices + sbos ? STOP_SBO + ring * sbos + position - slices : STOP_HOME + ring;
 }
 
 static enum uncore_signal use_of(uint64_t ring)
@@ -58,15 +58,15 @@ static enum uncore_signal use_of(uint64_t ring)
 	return ring & UTAG(AD) ? UNC_RING_AD : ring & UTAG(AK) ? UNC_RING_AK : ring & UTAG(BL) ? UNC_RING_BL : UNC_RING_IV;
 }
 
-/* Slots from one place of a ring to another; returns the cycles it takes. */
+/* Slots from one position of a ring to another; returns the cycles it takes. */
 static unsigned travel(struct memory *s, const struct uncore_ring_message *g, unsigned ring, unsigned from, unsigned to, unsigned skip)
 {
 	const unsigned length = length_of(s->m, ring), up = (to + length - from) % length, hops = up <= length - up ? up : length - up;
 	const enum uncore_signal use = use_of(g->ring);
 	const struct uncore_about about = { .tags = (hops == up ? UTAG(UP) : UTAG(DOWN)) | (to & 1 ? UTAG(ODD) : UTAG(EVEN)) };
 	for (unsigned i = 0; uncore_heard(s, use) && i < hops; i++) {
-		const unsigned place = hops == up ? (from + i) % length : (from + length - i) % length;
-		uncore_level_heard(s, g->socket, stop_at(s->m, ring, place), use, g->t, skip + i, g->ring & UTAG(BL) ? 2 : 1, 0, &about);
+		const unsigned position = hops == up ? (from + i) % length : (from + length - i) % length;
+		uncore_level_heard(s, g->socket, stop_at(s->m, ring, position), use, g->t, skip + i, g->ring & UTAG(BL) ? 2 : 1, 0, &about);
 	}
 	return hops;
 }
@@ -102,7 +102,7 @@ static void take_credit(struct memory *s, const struct uncore_ring_message *g, u
 	back[first] = cycle + cycles;
 }
 
-/* Across a pair of SBos: the place on the sender's ring, and on the other. */
+/* Across a pair of SBos: the position on the sender's ring, and on the other. */
 static unsigned cross(struct memory *s, const struct uncore_ring_message *g, unsigned ring, unsigned *skip, unsigned from)
 {
 	const unsigned sbos = (unsigned)s->m->uncore_sbos / 2, which = sbos > 1 ? g->to & 1 : 0;
@@ -110,7 +110,7 @@ static unsigned cross(struct memory *s, const struct uncore_ring_message *g, uns
 	const uint64_t held = which ? UTAG(SBO1) : UTAG(SBO0);
 	unsigned other;
 	const unsigned start = *skip;
-	*skip += travel(s, g, ring, from, place_of(s->m, near, &other), *skip);
+	*skip += travel(s, g, ring, from, position_of(s->m, near, &other), *skip);
 	/* a credit is held from the sender's queue until the SBo's entry is free again */
 	if (g->ring & (UTAG(AD) | UTAG(BL))) {
 		queue(s, g, g->from, UNC_SBO_CREDIT_INSERT, UNC_SBO_CREDIT_OCCUPANCY, start, *skip + 1 - start, held);
@@ -124,14 +124,14 @@ static unsigned cross(struct memory *s, const struct uncore_ring_message *g, uns
 	*skip += 1;
 	queue(s, g, far, UNC_EGRESS_INSERT, UNC_EGRESS_OCCUPANCY, *skip, 1, 0);
 	*skip += 1;
-	return place_of(s->m, far, &other);
+	return position_of(s->m, far, &other);
 }
 
 void uncore_ring_send(struct memory *s, const struct uncore_ring_message *g)
 {
 	unsigned ring, goal, skip = 1;
-	unsigned from = place_of(s->m, g->from, &ring);
-	const unsigned to = place_of(s->m, g->to, &goal);
+	unsigned from = position_of(s->m, g->from, &ring);
+	const unsigned to = position_of(s->m, g->to, &goal);
 	queue(s, g, g->from, UNC_EGRESS_INSERT, UNC_EGRESS_OCCUPANCY, 0, 1, g->tags);
 	if (goal != ring)
 		from = cross(s, g, ring, &skip, from);
@@ -143,7 +143,7 @@ void uncore_ring_broadcast(struct memory *s, unsigned socket, unsigned from, uin
 	static const struct uncore_about ways[2] = { { .tags = UTAG(UP) }, { .tags = UTAG(DOWN) } };
 	const struct uncore_ring_message g = { .socket = socket, .from = from, .ring = UTAG(IV), .t = t };
 	unsigned start;
-	(void)place_of(s->m, from, &start);
+	(void)position_of(s->m, from, &start);
 	queue(s, &g, from, UNC_EGRESS_INSERT, UNC_EGRESS_OCCUPANCY, 0, 1, UTAG(CACHE));
 	for (unsigned ring = 0; uncore_heard(s, UNC_RING_IV) && ring < 2; ring++)
 		for (unsigned i = 0; i < length_of(s->m, ring); i++)

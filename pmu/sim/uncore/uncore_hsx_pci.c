@@ -28,8 +28,8 @@ static const struct function { uint8_t device, function, role, kind, instance, h
 
 static unsigned bus_of(const struct machine *m, unsigned socket)
 {
-	const unsigned place = m->uncore_reverse ? (unsigned)m->topology_sockets - 1 - socket : socket;
-	return (unsigned)(m->uncore_bus + place * m->uncore_bus_step);
+	const unsigned index = m->uncore_reverse ? (unsigned)m->topology_sockets - 1 - socket : socket;
+	return (unsigned)(m->uncore_bus + index * m->uncore_bus_step);
 }
 
 /* A socket's I/O devices are on the bus after the uncore bus of the previous socket, or on bus 0. */

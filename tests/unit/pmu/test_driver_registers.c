@@ -82,7 +82,7 @@ static void rig_open(struct rig *r, const char *name, bool firmware_counting)
 			                              sizeof(problem)), ST_OK);
 	assert_true(r->machine.pmu_version > 0);
 	r->machine.fault_firmware_counting = firmware_counting;
-	assert_int_equal(event_map_place(&r->machine, r->map = calloc(1, event_map_place_bytes(&r->machine))), ST_OK);
+	assert_int_equal(event_map_load(&r->machine, r->map = calloc(1, event_map_load_bytes(&r->machine))), ST_OK);
 	r->signals = signals_init(calloc(1, signals_bytes()));
 	r->counters = counters_init(calloc(1, counters_bytes(&r->machine)), &r->machine, 0, r->signals);
 	r->access = (struct access){ .ops = &rig_ops, .self = r, .kind = ACCESS_SIM, .name = "registers", .cores = 1, .nodes = 1 };

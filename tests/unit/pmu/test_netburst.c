@@ -56,8 +56,8 @@ static void test_netburst_codes_agree_with_libpfm(void **state)
 			uint64_t escr, cccr;
 			snprintf(name, sizeof(name), "%s.%s", event, unit);
 			struct netburst_want w = netburst_rig_want(name);
-			struct netburst_place at;
-			assert_int_equal(netburst_rig_place(&w, 1, &at, why), ST_OK);
+			struct netburst_assignment at;
+			assert_int_equal(netburst_rig_assign(&w, 1, &at, why), ST_OK);
 			if (!pfm_codes(event, unit, &escr, &cccr)) {
 				print_message("unknown to libpfm4: %s\n", name);
 				unknown++;

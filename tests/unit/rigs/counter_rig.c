@@ -41,8 +41,8 @@ void pmu_open(struct counter_rig *r, const char *machine, const char *extra)
 	assert_int_equal(st, ST_OK);
 	free(text);
 	r->at = calloc(1, signals_bytes());
-	r->map = calloc(1, event_map_place_bytes(&r->m));
-	assert_int_equal(event_map_place(&r->m, r->map), ST_OK);
+	r->map = calloc(1, event_map_load_bytes(&r->m));
+	assert_int_equal(event_map_load(&r->m, r->map), ST_OK);
 	r->file = calloc(1, counters_bytes(&r->m));
 	r->signals = signals_init(r->at);
 	signals_attach_heap(r->signals);

@@ -78,9 +78,9 @@ struct netburst_want netburst_rig_want(const char *name)
 	return w;
 }
 
-enum status netburst_rig_place(const struct netburst_want *wants, unsigned n, struct netburst_place *places, char why[512])
+enum status netburst_rig_assign(const struct netburst_want *wants, unsigned n, struct netburst_assignment *assigned, char why[512])
 {
 	struct text t;
 	text_init(&t, why, 512);
-	return netburst_place(cpu_netburst_counters(netburst_rig_processor()), wants, n, places, &t);
+	return netburst_assign(cpu_netburst_counters(netburst_rig_processor()), wants, n, assigned, &t);
 }

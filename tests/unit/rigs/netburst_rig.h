@@ -1,4 +1,4 @@
-/* tests/unit/rigs/netburst_rig.h: what tests want of NetBurst's detectors, by name, and where the driver places it. */
+/* tests/unit/rigs/netburst_rig.h: what tests want of NetBurst's detectors, by name, and where the driver puts it. */
 #ifndef TESTS_UNIT_NETBURST_RIG_H
 #define TESTS_UNIT_NETBURST_RIG_H
 
@@ -15,7 +15,7 @@ enum status netburst_rig_parse(const struct processor *p, const char *name, stru
 /* The same on netburst_rig_processor(); a name that is not known fails the test. */
 struct netburst_want netburst_rig_want(const char *name);
 
-/* netburst_place() with all counters of the processor; why: what collides. */
-enum status netburst_rig_place(const struct netburst_want *wants, unsigned n, struct netburst_place *places, char why[512]) MUST_CHECK;
+/* netburst_assign() with all counters of the processor; why: what collides. */
+enum status netburst_rig_assign(const struct netburst_want *wants, unsigned n, struct netburst_assignment *assigned, char why[512]) MUST_CHECK;
 
 #endif

@@ -328,7 +328,7 @@ static void check_line(const struct memory *s, uint32_t n, unsigned step)
 	unsigned owners = 0, sharers = 0, sockets_owning = 0, sockets_having = 0, forwarding = 0;
 	for (unsigned k = 0; k < s->sockets; k++) {
 		const struct socket *x = &s->socket[k];
-		const struct place p = socket_find(x, n);
+		const struct line_location p = socket_find(x, n);
 		const char state = model_socket(s, k, n);
 		uint64_t have = 0;
 		for (unsigned c = 0; c < s->clusters_per_socket; c++) {

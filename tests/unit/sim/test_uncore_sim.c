@@ -268,8 +268,8 @@ static void test_map_covers_libpfm4(void **state)
 	(void)state;
 	unsigned encoded = 0, modelled = 0, n;
 	struct machine m = core_bench_machine("nehalem-ep");
-	void *at = calloc(1, uncore_map_place_bytes(&m));
-	assert_int_equal(uncore_map_place(&m, at), ST_OK);
+	void *at = calloc(1, uncore_map_load_bytes(&m));
+	assert_int_equal(uncore_map_load(&m, at), ST_OK);
 	setenv("LIBPFM_ENCODE_INACTIVE", "1", 1);
 	assert_int_equal(pfm_initialize(), PFM_SUCCESS);
 	for (int i = 0; i < PFM_PMU_MAX; i++) {

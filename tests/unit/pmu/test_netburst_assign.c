@@ -1,4 +1,4 @@
-/* pmu/netburst/place.c: placements of the detectors against every possibility, and what stands in the registers then. */
+/* tests/unit/pmu/test_netburst_assign.c: assignments of detectors and counters against every possibility, and what stands in the registers then. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -49,7 +49,7 @@ static bool brute_force(struct brute *b, unsigned i)
 	return false;
 }
 
-static void is_lawful(const struct netburst_want *wants, unsigned n, const struct netburst_place *at)
+static void is_lawful(const struct netburst_want *wants, unsigned n, const struct netburst_assignment *at)
 {
 	for (unsigned i = 0; i < n; i++) {
 		unsigned side = wants[i].event->escr[1] == at[i].escr;
@@ -70,7 +70,7 @@ static uint64_t draw(uint64_t *seed, uint64_t below)
 	return (*seed >> 33) % below;
 }
 
-static void test_netburst_places_what_can_be_placed(void **state)
+static void test_netburst_assigns_what_can_be_assigned(void **state)
 {
 	(void)state;
 	const struct processor *p = netburst_rig_processor();
@@ -78,7 +78,7 @@ static void test_netburst_places_what_can_be_placed(void **state)
 	unsigned placed = 0, collided = 0;
 	for (unsigned round = 0; round < 1000; round++) {
 		struct netburst_want wants[8];
-		struct netburst_place at[8];
+		struct netburst_assignment at[8];
 		char why[512];
 		unsigned n = 1 + (unsigned)draw(&seed, 8);
 		/* every second set from one block alone, where it is tight */
@@ -97,7 +97,7 @@ static void test_netburst_places_what_can_be_placed(void **state)
 		}
 		struct brute b = { .wants = wants, .n = n };
 		bool can = brute_force(&b, 0);
-		enum status s = netburst_rig_place(wants, n, at, why);
+		enum status s = netburst_rig_assign(wants, n, at, why);
 		assert_int_equal(s, can ? ST_OK : ST_UNSUPPORTED);
 		if (can) {
 			is_lawful(wants, n, at);
@@ -149,9 +149,9 @@ static void test_netburst_places_what_can_be_placed(void **state)
 
 static void refused(const struct netburst_want *wants, unsigned n, enum status s, const char *words)
 {
-	struct netburst_place at[NETBURST_WANTS_MAX];
+	struct netburst_assignment at[NETBURST_WANTS_MAX];
 	char why[512];
-	assert_int_equal(netburst_rig_place(wants, n, at, why), s);
+	assert_int_equal(netburst_rig_assign(wants, n, at, why), s);
 	if (!strstr(why, words))
 		fail_msg("\"%s\" is not in \"%s\"", words, why);
 }
@@ -193,10 +193,10 @@ static void test_netburst_cascade_takes_paired_counters(void **state)
 {
 	(void)state;
 	struct netburst_want w[2] = { netburst_rig_want("global_power_events.RUNNING"), netburst_rig_want("BPU_fetch_request.TCMISS") };
-	struct netburst_place at[2];
+	struct netburst_assignment at[2];
 	char why[512];
 	w[1].after = 0;
-	assert_int_equal(netburst_rig_place(w, 2, at, why), ST_OK);
+	assert_int_equal(netburst_rig_assign(w, 2, at, why), ST_OK);
 	assert_int_equal(at[1].counter, at[0].counter ^ 2);
 	assert_int_equal(at[0].cccr_value, 0x0003D000);
 	assert_int_equal(at[1].cccr_value, 0x40030000);
@@ -216,21 +216,21 @@ static void test_netburst_values_are_the_documents(void **state)
 		{ "BPU_fetch_request.TCMISS", 0x0600020C, 0x00031000 }, { "machine_clear.MOCLEAR", 0x0400080C, 0x0003B000 } };
 	for (unsigned i = 0; i < COUNT_OF(known); i++) {
 		struct netburst_want w = netburst_rig_want(known[i].name);
-		struct netburst_place at;
+		struct netburst_assignment at;
 		char why[512];
 		w.threads = NETBURST_T0_OS | NETBURST_T0_USR;
-		assert_int_equal(netburst_rig_place(&w, 1, &at, why), ST_OK);
+		assert_int_equal(netburst_rig_assign(&w, 1, &at, why), ST_OK);
 		if (at.escr_value != known[i].escr || at.cccr_value != known[i].cccr)
 			fail_msg("%s: ESCR 0x%X CCCR 0x%X", known[i].name, at.escr_value, at.cccr_value);
 	}
 	/* front-end tagging: uop_type tags loads by 1 */
 	struct netburst_want up = netburst_rig_want("uop_type.TAGLOADS");
-	struct netburst_place at;
+	struct netburst_assignment at;
 	char why[512];
 	up.threads = NETBURST_T0_OS | NETBURST_T0_USR;
 	up.tag = 1;
 	up.upstream = true;
-	assert_int_equal(netburst_rig_place(&up, 1, &at, why), ST_OK);
+	assert_int_equal(netburst_rig_assign(&up, 1, &at, why), ST_OK);
 	assert_int_equal(at.escr_value, 0x0400043C);
 	assert_int_equal(at.counter, NETBURST_NO_COUNTER);
 }
@@ -247,12 +247,12 @@ static void test_netburst_metrics_take_the_escr_of_the_manual(void **state)
 	for (unsigned i = 0; i < p->event_count; i++)
 		for (unsigned k = 0; k < COUNT_OF(known); k++) {
 			struct netburst_want w[2];
-			struct netburst_place at[2];
+			struct netburst_assignment at[2];
 			char why[512];
 
 			if (strcmp(p->events[i].name, known[k].name))
 				continue;
-			assert_int_equal(netburst_rig_place(w, netburst_wants_of(&cpu, &p->events[i], 0, w), at, why), ST_OK);
+			assert_int_equal(netburst_rig_assign(w, netburst_wants_of(&cpu, &p->events[i], 0, w), at, why), ST_OK);
 			assert_int_equal(at[0].escr, known[k].escr);
 			found++;
 		}
@@ -261,7 +261,7 @@ static void test_netburst_metrics_take_the_escr_of_the_manual(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_netburst_places_what_can_be_placed),
+		cmocka_unit_test(test_netburst_assigns_what_can_be_assigned),
 		cmocka_unit_test(test_netburst_says_what_collides),
 		cmocka_unit_test(test_netburst_cascade_takes_paired_counters),
 		cmocka_unit_test(test_netburst_values_are_the_documents),
