@@ -53,7 +53,7 @@ PROOF(proof_pairs, SET({ "line.in.l2", ONCE }, { "llc.miss", ONCE }));
  * them of offsets. PREFETCHT0 fills the L2 alone on NetBurst (SDM vol. 2, PREFETCHh), from where the load takes the line in. */
 #define GATHERED { "line.in.l1d", 950, 2100, PER_UNIT }
 PROOF(proof_gather, SET({ "load.miss.llc", NEVER }, GATHERED), SET({ "load.dram.local", NEVER }, GATHERED), SET({ "load.hit.l1", 2900, 3100, PER_UNIT }, GATHERED),
-      SET({ "line.in.l2.demand", NEVER }, GATHERED));
+      SET({ "line.in.l2.demand", NEVER }, GATHERED), SET({ "load.miss.llc", NEVER }, { "l2.request", 950, 2100, PER_UNIT }));
 #undef GATHERED
 
 /* --- lines of other cores ---------------------------------------------------------------------- */
@@ -84,7 +84,8 @@ PROOF(proof_false_sharing, SET({ "load.hit.l3.snoop_modified", SOMETIMES }), SET
 
 /* --- pages ------------------------------------------------------------------------------------- */
 /* The kernel stores nothing: where loads and stores are not counted apart, all that is counted are its loads'. */
-PROOF(proof_stlb_hit, SET({ "dtlb.load.stlb_hit", ONCE }, { "dtlb.load.walk", NEVER }), SET({ "dtlb.stlb_hit", ONCE }, { "dtlb.walk", NEVER }));
+PROOF(proof_stlb_hit, SET({ "dtlb.load.stlb_hit", ONCE }, { "dtlb.load.walk", NEVER }), SET({ "dtlb.stlb_hit", ONCE }, { "dtlb.walk", NEVER }),
+      SET({ "dtlb.load.wait", SOME_CYCLES }, { "dtlb.load.walk", NEVER }));
 /* Other lines than the pages' would evict page-table entries from the L2: prefetchers that only appear to be off bring such lines. */
 PROOF(proof_walk, SET({ "dtlb.load.walk", ONCE }, { "line.in.l2", SELDOM }), SET({ "dtlb.load.walk", ONCE }), SET({ "dtlb.walk", ONCE }, { "line.in.l2", SELDOM }));
 
@@ -99,18 +100,21 @@ PROOF(proof_walk, SET({ "dtlb.load.walk", ONCE }, { "line.in.l2", SELDOM }), SET
 #define LINES_4_WRITTEN 3600, 8800, PER_UNIT
 #define LINES_8_WRITTEN 7200, 13200, PER_UNIT
 
-#define PROOF_FROM_L2(name, lines) PROOF(name, SET({ "line.in.l1d", lines }, { "line.in.l2", NO_LINE }))
-#define PROOF_FROM_L3(name, lines) PROOF(name, SET({ "line.in.l2", lines }, { "llc.miss", NO_LINE }))
+/* Where no event counts the lines that the L1 or the L2 takes in: each is asked of the level below it once, by a load, a store or a prefetcher. */
+#define PROOF_FROM_L2(name, lines) PROOF(name, SET({ "line.in.l1d", lines }, { "line.in.l2", NO_LINE }), SET({ "l2.request", lines }, { "l2.request.miss", NO_LINE }))
+#define PROOF_FROM_L3(name, lines) PROOF(name, SET({ "line.in.l2", lines }, { "llc.miss", NO_LINE }), SET({ "l2.request.miss", lines }, { "llc.miss", NO_LINE }))
 #define PROOF_FROM_DRAM(name, lines, in_l2) PROOF(name, SET({ "line.in.l2", in_l2 }, { "llc.miss", lines }), SET({ "llc.miss", lines }))
 /* For events that distinguish the node whose memory answered, prefetches included. */
 #define PROOF_FROM_NODE(name, line_dram, lines) \
 	PROOF(name, SET({ "line.in.l2", lines }, { line_dram, lines }), SET({ "line.in.l2", lines }, { "llc.miss", lines }), SET({ "llc.miss", lines }))
 
 PROOF(proof_stream_l1, SET({ "load.hit.l1", ONCE_A_LOAD }, { "line.in.l1d", NO_LINE }),
-      SET({ "load.retired", ONCE_A_LOAD }, { "line.in.l1d", NO_LINE }), SET({ "line.in.l1d", NO_LINE }));
+      SET({ "load.retired", ONCE_A_LOAD }, { "line.in.l1d", NO_LINE }), SET({ "line.in.l1d", NO_LINE }),
+      SET({ "load.hit.l1", ONCE_A_LOAD }, { "l2.request", NO_LINE }));
 /* Lines written in the L1 are in state M there; no line comes in. */
 PROOF(proof_write_l1, SET({ "store.hit.l1.modified", ONCE_A_STORE }, { "line.in.l1d", NO_LINE }),
-      SET({ "store.retired", ONCE_A_STORE }, { "line.in.l1d", NO_LINE }), SET({ "line.in.l1d", NO_LINE }));
+      SET({ "store.retired", ONCE_A_STORE }, { "line.in.l1d", NO_LINE }), SET({ "line.in.l1d", NO_LINE }),
+      SET({ "store.retired", ONCE_A_STORE }, { "l2.request", NO_LINE }));
 PROOF_FROM_L2(proof_4_lines_l2, LINES_4);
 PROOF_FROM_L2(proof_8_lines_l2, LINES_8);
 PROOF_FROM_L2(proof_12_lines_l2, LINES_12);
@@ -128,8 +132,8 @@ PROOF_FROM_NODE(proof_4_lines_local, "line.dram.local", LINES_4);
 PROOF_FROM_NODE(proof_4_lines_remote, "line.dram.remote", LINES_4);
 PROOF_FROM_NODE(proof_8_lines_local, "line.dram.local", LINES_8);
 PROOF_FROM_NODE(proof_8_lines_remote, "line.dram.remote", LINES_8);
-/* Non-temporal stores bring no line into any cache. */
-PROOF(proof_write_nt, SET({ "line.in.l1d", NO_LINE }, { "line.in.l2", NO_LINE }));
+/* Non-temporal stores bring no line into any cache; where that is not counted, each line of the array leaves as a full one. */
+PROOF(proof_write_nt, SET({ "line.in.l1d", NO_LINE }, { "line.in.l2", NO_LINE }), SET({ "store.nt.line", LINES_4 }));
 
 /* A store that misses the L2 and the last level. Last-level misses include those of prefetches of ascending lines, so the store's own request is
  * counted too. */
@@ -144,7 +148,7 @@ PROOF(proof_forward_fail, SET({ "load.forward_block", ONCE }), SET({ "load.block
 PROOF(proof_alias, SET({ "load.alias_4k", ONCE }), SET({ "load.block.overlap", ONCE }));
 /* Every eighth load is forwarded and may count here or not. A predictor that needs fewer than eight loads to gain confidence would let one in
  * eight go ahead, which causes a clear. */
-PROOF(proof_unknown_address, SET({ "load.block.sta", 800, 1010, PER_UNIT }, { "clear.memory_order", NEVER }));
+PROOF(proof_unknown_address, SET({ "load.block.sta", 800, 1010, PER_UNIT }, { "clear.memory_order", NEVER }), SET({ "load.block.sta", SOME_CYCLES }, { "clear.memory_order", NEVER }));
 PROOF(proof_disambiguation, SET({ "disambiguation.reset", ONCE }, { "clear.memory_order", ONCE }), SET({ "clear.memory_order", ONCE }));
 PROOF(proof_split_load, SET({ "split.load", ONCE }));
 PROOF(proof_split_store, SET({ "split.store", ONCE }));

@@ -3,6 +3,16 @@
 
 #include "pmu/core/concept.h"
 
+/* One expression cannot count twice as different numbers: an L2 that is the last level proves no hit of an L3. */
+static bool contradicts(const struct row_proof_set *set, unsigned i, const struct processor *p)
+{
+	for (unsigned k = 0; k < i; k++)
+		if (str_equal(concept_find(p, set->proofs[k].concept)->text, concept_find(p, set->proofs[i].concept)->text) &&
+		    (set->proofs[k].low_milli > set->proofs[i].high_milli || set->proofs[i].low_milli > set->proofs[k].high_milli))
+			return true;
+	return false;
+}
+
 static bool set_provable(const struct row_proof_set *set, const struct processor *p)
 {
 	if (set->without_l3 && concept_counted(p, "load.hit.l3"))
@@ -10,7 +20,7 @@ static bool set_provable(const struct row_proof_set *set, const struct processor
 	for (unsigned i = 0; i < ROW_PROOFS_MAX && set->proofs[i].concept; i++) {
 		const struct expression *x = concept_find(p, set->proofs[i].concept);
 
-		if (!x || !expression_proves(x, set->proofs[i].low_milli, set->proofs[i].high_milli))
+		if (!x || !expression_proves(x, set->proofs[i].low_milli, set->proofs[i].high_milli) || contradicts(set, i, p))
 			return false;
 	}
 	return true;

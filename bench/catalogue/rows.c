@@ -33,16 +33,16 @@ const struct row rows[] = {
 	    .prefetch = PREFETCH_OFF, .window = 4096, .source = SOURCE_L2, .proofs = proof_l2, .budget = 200000, .revision = 4, .suites = BOTH)
 	ROW("load.l3.latency", "load to use, line in the L3 cache, in no other core's caches", .kind = KIND_LATENCY, .unit = UNIT_CYCLES, .kernels = k_chase,
 	    .target = TARGET_L3, .order = ORDER_LINES, .page_bytes = PAGE_2M, .prepare = PREPARE_WARM, .baseline = BASELINE_NONE, .statistic = STAT_MEDIAN,
-	    .prefetch = PREFETCH_OFF, .window = 4096, .source = SOURCE_L3_UNSHARED, .proofs = proof_l3, .budget = 250000, .revision = 3,
+	    .prefetch = PREFETCH_OFF, .window = 4096, .source = SOURCE_L3_UNSHARED, .proofs = proof_l3, .budget = 250000, .revision = 4,
 	    .suites = BOTH)
 	ROW("load.dram_local.latency", "load to use, line in memory of this node only", .kind = KIND_LATENCY, .unit = UNIT_CYCLES, .kernels = k_chase,
 	    .target = TARGET_DRAM, .order = ORDER_SPARSE, .page_bytes = PAGE_2M, .prepare = PREPARE_FLUSH, .baseline = BASELINE_NONE,
 	    .statistic = STAT_MEDIAN, .prefetch = PREFETCH_OFF, .window = 1024, .source = SOURCE_DRAM_LOCAL, .proofs = proof_dram_local,
-	    .confirmed_by = "load.dram_local_big.latency", .budget = 250000, .revision = 3, .suites = BOTH)
+	    .confirmed_by = "load.dram_local_big.latency", .budget = 250000, .revision = 4, .suites = BOTH)
 	ROW("load.dram_local_big.latency", "the same by a chase through six times the last-level cache", .kind = KIND_LATENCY, .unit = UNIT_CYCLES,
 	    .kernels = k_chase, .target = TARGET_DRAM, .order = ORDER_REGIONS, .page_bytes = PAGE_2M, .prepare = PREPARE_WARM, .baseline = BASELINE_NONE,
 	    .statistic = STAT_MEDIAN, .prefetch = PREFETCH_OFF, .window = 8192, .source = SOURCE_DRAM_LOCAL, .proofs = proof_dram_local_big,
-	    .confirmed_by = "load.dram_local.latency", .budget = 4000000, .revision = 7, .suites = SUITE_FULL)
+	    .confirmed_by = "load.dram_local.latency", .budget = 4000000, .revision = 8, .suites = SUITE_FULL)
 
 	ROW("load.l2.penalty", "what a load costs more when the L2 answers, not the L1", .kind = KIND_PENALTY, .unit = UNIT_CYCLES, .kernels = k_chase,
 	    .target = TARGET_L2, .order = ORDER_LINES, .page_bytes = PAGE_2M, .prepare = PREPARE_WARM, .baseline = BASELINE_L1, .statistic = STAT_MINIMUM,
@@ -51,16 +51,16 @@ const struct row rows[] = {
 	ROW("load.l3.penalty", "what a load costs more when the L3 answers, not the L1", .kind = KIND_PENALTY, .unit = UNIT_CYCLES, .kernels = k_chase,
 	    .target = TARGET_L3, .order = ORDER_LINES, .page_bytes = PAGE_2M, .prepare = PREPARE_WARM, .baseline = BASELINE_L1, .statistic = STAT_MEDIAN,
 	    .prefetch = PREFETCH_OFF, .window = 4096, .source = SOURCE_L3_UNSHARED, .proofs = proof_l3, .confirmed_by = "load.l3.latency",
-	    .budget = 400000, .revision = 3, .suites = BOTH)
+	    .budget = 400000, .revision = 4, .suites = BOTH)
 	ROW("load.dram_local.penalty", "what a load costs more when memory of this node answers, not the L1", .kind = KIND_PENALTY, .unit = UNIT_CYCLES,
 	    .kernels = k_chase, .target = TARGET_DRAM, .order = ORDER_SPARSE, .page_bytes = PAGE_2M, .prepare = PREPARE_FLUSH, .baseline = BASELINE_L1,
 	    .statistic = STAT_MEDIAN, .prefetch = PREFETCH_OFF, .window = 1024, .source = SOURCE_DRAM_LOCAL, .proofs = proof_dram_local,
-	    .confirmed_by = "load.dram_local.latency", .budget = 250000, .revision = 3, .suites = BOTH)
+	    .confirmed_by = "load.dram_local.latency", .budget = 250000, .revision = 4, .suites = BOTH)
 
 	ROW("tlb.dtlb_4k.penalty", "a load that misses the first-level DTLB and hits the second level", .kind = KIND_PENALTY, .unit = UNIT_CYCLES,
 	    .kernels = k_chase, .target = TARGET_DTLB, .order = ORDER_PAGES, .page_bytes = PAGE_4K, .prepare = PREPARE_WARM, .baseline = BASELINE_PACKED,
 	    .statistic = STAT_MINIMUM, .prefetch = PREFETCH_OFF, .window = 2048, .source = SOURCE_L1, .proofs = proof_stlb_hit, .budget = 200000,
-	    .revision = 3, .suites = BOTH)
+	    .revision = 4, .suites = BOTH)
 	ROW("tlb.stlb_walk_4k.penalty", "a load that misses both TLB levels: a walk with its entries cached", .kind = KIND_PENALTY, .unit = UNIT_CYCLES,
 	    .kernels = k_chase, .target = TARGET_STLB, .order = ORDER_PAGE_GROUPS, .page_bytes = PAGE_4K, .prepare = PREPARE_WARM,
 	    .baseline = BASELINE_PACKED, .statistic = STAT_MINIMUM, .prefetch = PREFETCH_OFF, .window = 4096, .source = SOURCE_L2, .proofs = proof_walk,
@@ -80,14 +80,14 @@ const struct row rows[] = {
 	ROW("triad.l1.bandwidth", "a[i] = b[i] + s * c[i], arrays in the L1 data cache", .kind = KIND_THROUGHPUT, .unit = UNIT_BYTES_PER_SECOND,
 	    .kernels = k_triad, .target = TARGET_L1, .order = ORDER_STREAMS, .page_bytes = PAGE_2M, .prepare = PREPARE_WARM, .baseline = BASELINE_NONE,
 	    .statistic = STAT_MINIMUM, .prefetch = PREFETCH_AS_FOUND, .window = 256, .source = SOURCE_L1, .proofs = proof_stream_l1,
-	    .budget = 500000, .revision = 11, .suites = BOTH)
+	    .budget = 500000, .revision = 12, .suites = BOTH)
 	ROW("triad.l2.bandwidth", "the same, arrays in the L2 cache", .kind = KIND_THROUGHPUT, .unit = UNIT_BYTES_PER_SECOND, .kernels = k_triad,
 	    .target = TARGET_L2, .order = ORDER_STREAMS, .page_bytes = PAGE_2M, .prepare = PREPARE_WARM, .baseline = BASELINE_NONE,
 	    .statistic = STAT_MINIMUM, .prefetch = PREFETCH_AS_FOUND, .window = 256, .source = SOURCE_L2, .proofs = proof_12_lines_l2, .budget = 500000,
-	    .revision = 12, .suites = BOTH)
+	    .revision = 13, .suites = BOTH)
 	ROW("triad.l3.bandwidth", "the same, arrays in the L3 cache", .kind = KIND_THROUGHPUT, .unit = UNIT_BYTES_PER_SECOND, .kernels = k_triad,
 	    .target = TARGET_L3, .order = ORDER_STREAMS, .page_bytes = PAGE_2M, .prepare = PREPARE_WARM, .baseline = BASELINE_NONE, .statistic = STAT_MEDIAN,
-	    .prefetch = PREFETCH_AS_FOUND, .window = 512, .source = SOURCE_L3, .proofs = proof_12_lines_l3, .budget = 850000, .revision = 11,
+	    .prefetch = PREFETCH_AS_FOUND, .window = 512, .source = SOURCE_L3, .proofs = proof_12_lines_l3, .budget = 850000, .revision = 12,
 	    .suites = BOTH)
 	ROW("triad.dram.bandwidth", "the same, arrays in memory of this node", .kind = KIND_THROUGHPUT, .unit = UNIT_BYTES_PER_SECOND, .kernels = k_triad,
 	    .target = TARGET_DRAM, .order = ORDER_STREAMS, .page_bytes = PAGE_2M, .prepare = PREPARE_FILL, .baseline = BASELINE_NONE, .statistic = STAT_MEAN,

@@ -77,6 +77,28 @@ static uint64_t tlb_reach(const struct cpu *cpu)
 	return cpu->tlb.dtlb_2m > 2 ? (cpu->tlb.dtlb_2m - 2) * PAGE_2M : 0;
 }
 
+/* Where the first level of the DTLB keeps pages of 2 MiB as pieces of 4 KiB: how many of these a chase may visit without a miss; 0: it holds such pages
+ * whole, or that is not known. The rest is left to the wrapper and to the baseline. */
+static uint32_t tlb_pieces(const struct cpu *cpu)
+{
+	return cpu->tlb_enumerated && !cpu->tlb.dtlb_2m ? cpu->tlb.dtlb_4k / 4 * 3 : 0;
+}
+
+/* Twice as many lines as an L2 set has ways, in a page for each: few pages, which the DTLB holds in pieces, and no line stays in the L2. */
+static bool shape_pieces(const struct cpu *cpu, struct shape *s)
+{
+	const struct cpu_cache *l2 = cpu_cache(cpu, 2), *l3 = cpu_cache(cpu, 3);
+	const uint64_t way = cpu_cache_way_bytes(l2);
+
+	if (s->page_bytes != PAGE_2M || tlb_pieces(cpu) < 2 * l2->ways || way < PAGE_4K || way % PAGE_4K || l3->bytes < 8 * l2->bytes)
+		return false;
+	s->piece_bytes = way;
+	s->nodes = 2 * l2->ways * (uint32_t)(PAGE_4K / s->line_bytes) / CHASE_LOADS * CHASE_LOADS;
+	s->bytes = (uint64_t)s->nodes * s->line_bytes;
+	s->span_bytes = 2 * l2->ways * way;
+	return true;
+}
+
 /* A working set of a level takes at most `share` thousandths of it, and at least twice the level below. */
 static enum status shape_level(const struct row *r, const struct cpu *cpu, struct shape *s,
                                char *reason, size_t capacity)
@@ -123,7 +145,7 @@ static enum status shape_level(const struct row *r, const struct cpu *cpu, struc
 		return unsupported(reason, capacity, "the level is not some three times as large as the one below");
 	if (s->order == ORDER_STREAMS)
 		shape_streams(s, bytes / s->arrays);
-	else
+	else if (level != 3 || !shape_pieces(cpu, s))
 		shape_lines(s, bytes);
 	return ST_OK;
 }
@@ -156,7 +178,7 @@ static enum status shape_dram(const struct row *r, const struct cpu *cpu, struct
                               char *reason, size_t capacity)
 {
 	const struct cpu_cache *last = cpu_cache(cpu, cpu_last_level(cpu));
-	const uint64_t pages = tlb_pages(cpu);
+	const uint64_t pages = tlb_pages(cpu), pieces = tlb_pieces(cpu) * PAGE_4K;
 
 	if (!last || !last->bytes)
 		return unknown(reason, capacity, "no cache known: nothing to be larger than");
@@ -164,7 +186,7 @@ static enum status shape_dram(const struct row *r, const struct cpu *cpu, struct
 	case ORDER_SPARSE:
 		s->nodes = 2 * r->window;
 		s->bytes = (uint64_t)s->nodes * s->line_bytes;
-		s->span_bytes = pages * PAGE_2M;
+		s->span_bytes = pieces >= s->bytes ? pieces : pages * PAGE_2M;
 		return ST_OK;
 	case ORDER_OPEN_PAGES:
 		shape_lines(s, 2ull * r->window * s->line_bytes);
@@ -177,7 +199,7 @@ static enum status shape_dram(const struct row *r, const struct cpu *cpu, struct
 		break;
 	default:
 		shape_lines(s, DRAM_FACTOR * last->bytes);
-		s->region_nodes = (uint32_t)(pages * PAGE_2M / s->line_bytes);
+		s->region_nodes = (uint32_t)((pieces ? pieces : pages * PAGE_2M) / s->line_bytes);
 		/* at least two: caches may hold the first from earlier rows, so the chase starts in another */
 		if (s->region_nodes > s->nodes / 2)
 			s->region_nodes = s->nodes / 2;
@@ -405,6 +427,8 @@ uint64_t shape_node(const struct shape *s, uint32_t i, struct random *random)
 		cell = i / s->spread_pages + (s->spread_far_pages ? i / s->spread_far_pages : 0); /* index of the line within its page */
 		return i * page + cell % (page / s->line_bytes) * s->line_bytes;
 	default:
+		if (s->piece_bytes)
+			return i / (PAGE_4K / s->line_bytes) * s->piece_bytes + i % (PAGE_4K / s->line_bytes) * s->line_bytes;
 		return s->start_bytes + (uint64_t)i * s->line_bytes;
 	}
 }

@@ -25,6 +25,7 @@ struct shape {
 	uint32_t region_nodes;  /* ORDER_REGIONS, ORDER_PAGES: nodes of a region, which are visited one after another; 0: no regions */
 	uint64_t array_bytes;   /* streams: of each array, a power of two */
 	uint64_t start_bytes;   /* offset of the first line or array from the start of the mapping */
+	uint64_t piece_bytes;   /* ORDER_LINES: from each 4 KiB of lines to the next; 0: they lie one behind the other */
 	uint64_t skew_bytes;    /* streams: offset of b, and half the offset of c: avoids 4 KiB aliases with a */
 };
 

@@ -322,6 +322,44 @@ static void test_layout_missing_levels_have_reasons(void **state)
 	assert_int_equal(shape_of_test(row("triad.dram.bandwidth"), &cpu, &s, why, sizeof(why)), ST_MISSING);
 }
 
+/* Crestmont holds no page of 2 MiB in its first level: 48 pieces of 4 KiB. Lines in each of 32 of them evict each other from an L2 set of 16 ways. */
+static void test_layout_pieces_of_large_pages_stay_in_the_dtlb(void **state)
+{
+	(void)state;
+	struct cpu cpu = { .cache_count = 3, .tlb = { .dtlb_4k = 48, .stlb_4k = 3072 }, .tlb_enumerated = true };
+	struct random random;
+	struct shape s;
+	char why[128];
+	unsigned pages = 0;
+	static uint8_t of_page[1024], of_set[4096];
+	cpu.caches[0] = (struct cpu_cache){ 1, 'D', 8, 64, 32768, 1, false };
+	cpu.caches[1] = (struct cpu_cache){ 2, 'U', 16, 64, 4194304, 4, false };
+	cpu.caches[2] = (struct cpu_cache){ 3, 'U', 12, 64, 100663296, 64, false };
+	random_init(&random, 1);
+	assert_int_equal(shape_of_test(row("load.l3.latency"), &cpu, &s, why, sizeof(why)), ST_OK);
+	for (uint32_t i = 0; i < s.nodes; i++) {
+		const uint64_t at = shape_node(&s, i, &random);
+		assert_true(at < s.span_bytes && at / 8192 < sizeof(of_page));
+		pages += !of_page[at / 8192]++;
+		of_set[at / 64 % 4096]++;
+	}
+	assert_int_equal(pages, 32);
+	for (unsigned set = 0; set < 4096; set++)
+		assert_true(!of_set[set] || of_set[set] == 32);
+	assert_int_equal(shape_of_test(row("load.dram_local.latency"), &cpu, &s, why, sizeof(why)), ST_OK);
+	assert_int_equal(s.span_bytes, 36 * 4096);
+	assert_int_equal(shape_of_test(row("load.dram_local_big.latency"), &cpu, &s, why, sizeof(why)), ST_OK);
+	assert_int_equal(s.region_nodes, 36 * 64);
+	/* with such entries, or where the processor does not tell, pages are taken whole */
+	cpu.tlb.dtlb_2m = 32;
+	assert_int_equal(shape_of_test(row("load.l3.latency"), &cpu, &s, why, sizeof(why)), ST_OK);
+	assert_int_equal(s.span_bytes, 6 * 4194304);
+	cpu.tlb.dtlb_2m = 0;
+	cpu.tlb_enumerated = false;
+	assert_int_equal(shape_of_test(row("load.dram_local.latency"), &cpu, &s, why, sizeof(why)), ST_OK);
+	assert_int_equal(s.span_bytes, 16 * PAGE_2M);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -336,6 +374,7 @@ int main(void)
 		cmocka_unit_test(test_layout_threads_of_a_core_share_few_lines),
 		cmocka_unit_test(test_layout_windows_of_a_pair_touch_the_same_pages),
 		cmocka_unit_test(test_layout_missing_levels_have_reasons), cmocka_unit_test(test_layout_walks_where_the_l2_is_small),
+		cmocka_unit_test(test_layout_pieces_of_large_pages_stay_in_the_dtlb),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
