@@ -302,7 +302,7 @@ $(UNIT_SOURCES:%.c=$(OUT)/%.o): $(OUT)/%.o: %.c
 $(UNIT_PROGRAMS): $(OUT)/%: $(OUT)/%.o | $(SUPPORT) $(RUNNER)
 	$(CC) $(SANFLAGS) -pie -o $@ $< $(SUPPORT) $(RUNNER) -lcmocka -ljansson -lpfm -lm -lpthread $(LIBS_$(notdir $@)) -Wl,--trace >$@.trace
 	@awk -v program=$@ 'index($$0, "$(OUT)/") == 1 && /\.o$$/ { print program ": " $$0 "\n" $$0 ":" }' $@.trace >$@.linked.d
-LIBS_test_reference := -Wl,--wrap=signal_pulse_heard,--wrap=signal_level_heard
+LIBS_test_reference := -Wl,--wrap=signal_pulse_deliver,--wrap=signal_level_deliver
 LIBS_test_reference_pair := $(LIBS_test_reference)
 unit: $(UNIT_PROGRAMS)
 

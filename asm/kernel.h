@@ -32,7 +32,7 @@ enum isa {
 };
 
 /* Counts are per iteration of the kernel's loop; `fixed_instructions` is what one call
- * retires beyond them, `ret` included. An iteration is one turn of argument `count_argument`. */
+ * retires beyond them, `ret` included. An iteration is one count of argument `count_argument`. */
 struct kernel {
 	const char *name;             /* "k_chase" */
 	uint32_t offset;              /* of its entry from the start of .kernels */

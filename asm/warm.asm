@@ -27,7 +27,7 @@
 %endmacro
 
 ; %1 name, %2 loads a line, %3 stores a line, %4 a line
-%macro VISIT 4
+%macro WARM 4
 KERNEL %1, 0, 16 * (%2 + %3) + 4, 16 * %2, 16 * %3, 128 * (%2 + %3), 4, 3
 	xor r10d, r10d
 	LOOP_ALIGN
@@ -42,9 +42,9 @@ KERNEL %1, 0, 16 * (%2 + %3) + 4, 16 * %2, 16 * %3, 128 * (%2 + %3), 4, 3
 	ret
 ENDKERNEL %1
 %endmacro
-VISIT k_warm_read, 1, 0, WARM_READ
-VISIT k_warm_write, 0, 1, WARM_WRITE
-VISIT k_warm_copy, 1, 1, WARM_COPY
-VISIT k_warm_triad, 2, 1, WARM_TRIAD
+WARM k_warm_read, 1, 0, WARM_READ
+WARM k_warm_write, 0, 1, WARM_WRITE
+WARM k_warm_copy, 1, 1, WARM_COPY
+WARM k_warm_triad, 2, 1, WARM_TRIAD
 
 %assign STREAM_STEP 0

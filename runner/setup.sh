@@ -40,7 +40,7 @@ missing() { # prints a line for each missing package: names, probe, what for
 found=$(missing)
 [ -z "$found" ] && exit 0
 
-say_missing() {
+print_missing() {
 	echo "Missing (Debian's package name, what shows that it is there, what for):" >&2
 	while read -r names probe what; do printf '  %-24s %-52s %s\n' "${names%%|*}" "$probe" "$what" >&2; done <<<"$found"
 }
@@ -48,7 +48,7 @@ say_missing() {
 debian=
 [ -r "$release" ] && debian=$(. "$release"; case " $ID ${ID_LIKE:-} " in *" debian "*|*" ubuntu "*) echo yes;; esac)
 if [ -z "$debian" ] || ! command -v apt-get >/dev/null; then
-	say_missing
+	print_missing
 	echo "This is neither Debian nor Ubuntu: please install these by your own package manager, then try again." >&2
 	exit 1
 fi
@@ -56,7 +56,7 @@ fi
 as_root=()
 if [ "$(id -u)" -ne 0 ]; then
 	if ! command -v sudo >/dev/null; then
-		say_missing
+		print_missing
 		echo "Neither root nor sudo: please have these installed, then try again." >&2
 		exit 1
 	fi
@@ -79,5 +79,5 @@ echo "Installing: ${packages[*]}" >&2
 apt_get install -y --no-install-recommends "${packages[@]}" >&2
 found=$(missing)
 [ -z "$found" ] && exit 0
-say_missing
+print_missing
 exit 1

@@ -68,7 +68,7 @@ void nearest_try(struct nearest *n, const char *prefix, const char *name)
 	n->count += n->count < NEAREST_MAX;
 }
 
-void nearest_say(const struct nearest *n, struct text *t)
+void nearest_text(const struct nearest *n, struct text *t)
 {
 	for (unsigned i = 0; i < n->count; i++)
 		text_fmt(t, "%s%s", i == 0 ? "; nearest: " : i + 1 == n->count ? " and " : ", ", n->best[i].name);

@@ -20,6 +20,6 @@ struct nearest {
 void nearest_init(struct nearest *n, const char *wanted, size_t length);
 void nearest_try(struct nearest *n, const char *prefix, const char *name);
 /* ": did you mean A, B or C?"; nothing when no name was tried. */
-void nearest_say(const struct nearest *n, struct text *t);
+void nearest_text(const struct nearest *n, struct text *t);
 
 #endif

@@ -285,7 +285,7 @@ static enum status unknown(const struct processor *p, const struct word *w, stru
 		for (unsigned i = 0; i < p->boxes[b].event_count; i++)
 			nearest_try(&near, "", p->boxes[b].events[i].name);
 	text_fmt(problem, "\"%.*s\": %s has no event of that name", (int)w->length, w->at, p->name);
-	nearest_say(&near, problem);
+	nearest_text(&near, problem);
 	return ST_MISSING;
 }
 
@@ -435,7 +435,7 @@ enum status request_metrics(struct request_list *l, const char *list, struct tex
 			for (unsigned i = 0; i < p->derived_count; i++)
 				nearest_try(&near, "", p->derived[i].name);
 			text_fmt(problem, "\"%.*s\": %s has no metric of that name", (int)w.length, w.at, p->name);
-			nearest_say(&near, problem);
+			nearest_text(&near, problem);
 			return ST_MISSING;
 		}
 	}

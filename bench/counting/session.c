@@ -5,7 +5,7 @@
 #include "pmu/core/freq_lock.h"
 
 #define SEED_DEFAULT    20090330u  /* as in a suite */
-#define SAID_BYTES      (1u << 20) /* the longest text: every metric and event by box */
+#define LINES_BYTES      (1u << 20) /* the longest text: every metric and event by box */
 #define NAME_BYTES      96u
 #define INTERVALS       10u        /* printed by default */
 
@@ -18,7 +18,7 @@ struct session {
 	const struct session_settings *settings;
 	const struct suite_host *host;
 	struct session_summary *summary;
-	char *said;
+	char *lines;
 };
 
 static enum status take_names(struct request_list *l, const struct cpu *cpu, const struct session_settings *s, struct text *problem)
@@ -37,11 +37,11 @@ static enum status take_names(struct request_list *l, const struct cpu *cpu, con
 	return st;
 }
 
-static void say(struct session *s, struct text *t)
+static void flush(struct session *s, struct text *t)
 {
-	if (s->host->say && t->length)
-		s->host->say(s->host->self, s->said);
-	text_init(t, s->said, SAID_BYTES);
+	if (s->host->print && t->length)
+		s->host->print(s->host->self, s->lines);
+	text_init(t, s->lines, LINES_BYTES);
 }
 
 static void tell_interval(void *self, const struct stat_result *r)
@@ -49,9 +49,9 @@ static void tell_interval(void *self, const struct stat_result *r)
 	struct session *s = self;
 	struct text t;
 
-	text_init(&t, s->said, SAID_BYTES);
+	text_init(&t, s->lines, LINES_BYTES);
 	stat_counts(&t, r, s->settings->format, s->settings->detail, STAT_INTERVALS);
-	say(s, &t);
+	flush(s, &t);
 }
 
 static bool stop(void *self)
@@ -82,15 +82,15 @@ static enum status count_workload(struct session *s, const char *name, struct te
 	}
 	if (how.ticks)
 		how.windows = 0;
-	text_init(&t, s->said, SAID_BYTES);
+	text_init(&t, s->lines, LINES_BYTES);
 	if (st == ST_OK) {
 		stat_head(&t, &s->plan, &s->workload, k->format, how.interval_ticks != 0 ? STAT_INTERVALS : STAT_WHOLE_RUN);
-		say(s, &t);
+		flush(s, &t);
 		st = stat_run(&s->plan, &s->workload, &how, &s->result, problem);
 	}
 	if (st == ST_OK && !how.interval_ticks) {
 		stat_counts(&t, &s->result, k->format, k->detail, STAT_WHOLE_RUN);
-		say(s, &t);
+		flush(s, &t);
 	}
 	for (unsigned i = 0; i < s->requests.count && st == ST_OK; i++)
 		s->summary->uncounted += !s->result.values[i].counted && !how.interval_ticks;
@@ -140,8 +140,8 @@ enum status session_run(const struct access *a, const struct cpu *cpu, const str
 		s->settings = settings;
 		s->host = host;
 		s->summary = out;
-		s->said = host->get(host->self, SAID_BYTES);
-		st = s->said ? ST_OK : ST_FULL;
+		s->lines = host->get(host->self, LINES_BYTES);
+		st = s->lines ? ST_OK : ST_FULL;
 	}
 	if (st == ST_OK) {
 		freq_lock_clocks(a, cpu, &locks);
@@ -152,8 +152,8 @@ enum status session_run(const struct access *a, const struct cpu *cpu, const str
 		st = count_all(s, &t);
 	if (st != ST_OK && !t.length)
 		text_fmt(&t, "%s", status_name(st));
-	if (s && s->said)
-		host->put(host->self, s->said, SAID_BYTES);
+	if (s && s->lines)
+		host->put(host->self, s->lines, LINES_BYTES);
 	if (s)
 		host->put(host->self, s, sizeof(*s));
 	return st;

@@ -20,7 +20,7 @@ struct session_settings {
 
 struct session_summary { unsigned workloads, runs, uncounted; bool stopped; };
 
-/* Runs the session. host->say gets the text; host->get and host->put are required; host->stop is polled between windows. If the status is not
+/* Runs the session. host->print gets the text; host->get and host->put are required; host->stop is polled between windows. If the status is not
  * ST_OK, `problem` gets one line. */
 MUST_CHECK enum status session_run(const struct access *a, const struct cpu *cpu, const struct session_settings *s,
                                    const struct suite_host *host, struct session_summary *out, char *problem, size_t capacity);

@@ -36,7 +36,7 @@ static bool box_there(const struct request *q, const struct bench *b, struct tex
 {
 	const unsigned type = (unsigned)(q->box - b->cpu->processor->boxes);
 	uint32_t present = 0;
-	unsigned said = 0;
+	unsigned listed = 0;
 
 	for (unsigned s = 0; s < b->uncore.sockets; s++)
 		present |= b->uncore.present[s][type];
@@ -45,7 +45,7 @@ static bool box_there(const struct request *q, const struct bench *b, struct tex
 	text_fmt(problem, "%s: no such box here; there are", q->name);
 	for (unsigned i = 0; i < UNCORE_INSTANCES_MAX; i++)
 		if (present >> i & 1)
-			text_fmt(problem, "%s %u", said++ ? "," : "", i);
+			text_fmt(problem, "%s %u", listed++ ? "," : "", i);
 	return false;
 }
 
@@ -448,7 +448,7 @@ static enum status one_run(struct run *r, unsigned n, const struct stat_settings
 	return st != ST_OK ? st : uncore != ST_OK ? uncore : cores;
 }
 
-static void say_failed(const struct stat_workload *w, enum status st, struct text *problem)
+static void explain_failure(const struct stat_workload *w, enum status st, struct text *problem)
 {
 	text_fmt(problem, "counting %s: ", w->name);
 	if (st == ST_FAULT && w->b->a->failure && w->b->a->failure->known)
@@ -485,7 +485,7 @@ enum status stat_run(struct stat_plan *p, struct stat_workload *w, const struct 
 		if (mapped && w->b->a->ops->unmap(w->b->a->self, &r->lock) != ST_OK && st == ST_OK)
 			st = ST_BROKEN;
 		if (st != ST_OK && !problem->length)
-			say_failed(w, st, problem);
+			explain_failure(w, st, problem);
 		evaluate_all(out);
 	}
 	if (r)

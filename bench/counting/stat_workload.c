@@ -37,7 +37,7 @@ static enum status unknown(const char *name, struct text *problem)
 	for (unsigned i = 0; i < rows_count; i++)
 		nearest_try(&near, "", rows[i].name);
 	text_fmt(problem, "workload \"%s\": neither idle, account.NAME nor a row", name);
-	nearest_say(&near, problem);
+	nearest_text(&near, problem);
 	return ST_MISSING;
 }
 
@@ -140,7 +140,7 @@ static enum status open_streams(struct stat_workload *w, const char *cores, stru
 
 		set->shape = s;
 		set->kernel = kernel_choose(w->row, w->b->cpu);
-		multicore_set_apart(c, i, multicore_sharers(c, c->count, TARGET_DRAM), set);
+		multicore_stagger_arrays(c, i, multicore_sharers(c, c->count, TARGET_DRAM), set);
 		st = multicore_map(c, i, w->b->a->core_node ? w->b->a->core_node[c->members[i].core] : 0, &w->result);
 	}
 	if (st == ST_OK)
@@ -216,9 +216,9 @@ static enum status prepare_streams(struct stat_workload *w)
 	for (unsigned i = 0; i < c->count; i++) {
 		c->members[i].units = w->units;
 		if (c->moves)
-			c->members[i].set.at = multicore_start_offset(c, i, w->turn);
+			c->members[i].set.at = multicore_start_offset(c, i, w->windows_run);
 	}
-	c->pairs = c->moves && c->pairs <= w->turn ? w->turn + 1 : c->pairs;
+	c->pairs = c->moves && c->pairs <= w->windows_run ? w->windows_run + 1 : c->pairs;
 	if (c->starts_bytes)
 		st = multicore_lead(c, c->count);
 	return st == ST_OK && w->row->target == TARGET_DRAM ? multicore_flush(c, c->count) : st;
@@ -286,7 +286,7 @@ enum status stat_workload_window(struct stat_workload *w, const struct counting 
 				w->sets[i].at = w->windows[i].result;
 		}
 	}
-	w->turn++;
+	w->windows_run++;
 	return st;
 }
 

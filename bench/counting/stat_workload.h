@@ -30,7 +30,7 @@ struct stat_workload {
 	struct window *windows;        /* out, by core */
 	uint64_t *prefetchers;         /* original settings, where they were disabled */
 	bool *switched;
-	unsigned turn;                 /* windows so far */
+	unsigned windows_run;          /* windows so far */
 	struct job job;                /* the last one run by the preparation */
 };
 

@@ -175,18 +175,18 @@ static enum status write_code(struct pass *p, uint32_t x)
 }
 
 /* Passes over the ring until one gets no shorter: the level above then holds lines in the points' own order. */
-static enum status go_round(struct pass *p, unsigned visits)
+static enum status go_round(struct pass *p, unsigned passes)
 {
 	struct working_set *w = &p->loop.sets[0];
 	enum status st = write_code(p, p->curve->most);
 	int64_t iteration = 0;
 
-	for (unsigned visit = 0; visit < visits && st == ST_OK; visit++) {
+	for (unsigned i = 0; i < passes && st == ST_OK; i++) {
 		const int64_t before = iteration;
 		struct window ignored;
 
 		st = window(p, w->code_map.va, w->shape.nodes, &ignored, &iteration);
-		if (visit && iteration >= before - before / (int64_t)CURVE_SETTLED_PART)
+		if (i && iteration >= before - before / (int64_t)CURVE_SETTLED_PART)
 			break;
 	}
 	w->fresh_left = w->shape.nodes / FRESH_PART;
@@ -245,7 +245,7 @@ static enum status walk(struct pass *p, int64_t *value_milli)
 	if (p->curve->value == VALUE_KNEE)
 		return p->curve->what == CURVE_PAIRS ? curve_pairs(p, value_milli) : curve_knee(p, value_milli);
 	if (p->row->prepare == PREPARE_WARM && p->loop.sets[0].mapped)
-		st = go_round(p, CURVE_VISITS_MAX);
+		st = go_round(p, CURVE_PASSES_MAX);
 	for (uint32_t x = p->curve->what == CURVE_WALKS ? p->curve->most : 1; st == ST_OK && x <= p->curve->most; x += p->curve->what == CURVE_CHAINS ? (x + 1) / 2 : 1) {
 		st = curve_point(p, x, &iteration);
 		if (st != ST_OK)

@@ -21,7 +21,7 @@ struct pass {
 	int64_t spread_milli, spread_of_milli; /* of a point's samples, and the time that they scatter about */
 };
 
-#define CURVE_VISITS_MAX 16u            /* passes over an L3 ring before the first point, at most */
+#define CURVE_PASSES_MAX 16u            /* passes over an L3 ring before the first point, at most */
 #define CURVE_SETTLED_PART 2000u        /* settled: a pass is shorter than the one before by less than one part in so many */
 /* curve_ring.c: the ring and the room for the code; *out gets their sizes, or the reason. ST_MISSING: a size that it needs is not known;
  * ST_UNSUPPORTED: the machine has no such level, or it is too small. */

@@ -95,13 +95,13 @@ static enum status settle(struct pass *p, const struct working_set *w)
 	const uint64_t arguments[6] = { w->map.va, w->shape.bytes / LINE, LINE };
 	uint64_t before = 0;
 
-	for (unsigned visit = 0; visit < CURVE_VISITS_MAX; visit++) {
-		struct window visited;
-		enum status st = touch ? window_run(p->b, touch, arguments, NULL, 0, &visited, &p->loop.job) : ST_BROKEN;
+	for (unsigned pass = 0; pass < CURVE_PASSES_MAX; pass++) {
+		struct window took;
+		enum status st = touch ? window_run(p->b, touch, arguments, NULL, 0, &took, &p->loop.job) : ST_BROKEN;
 
-		if (st != ST_OK || (visit && visited.tsc >= before - before / CURVE_SETTLED_PART))
+		if (st != ST_OK || (pass && took.tsc >= before - before / CURVE_SETTLED_PART))
 			return st;
-		before = visited.tsc;
+		before = took.tsc;
 	}
 	return ST_OK;
 }

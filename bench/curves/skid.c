@@ -175,7 +175,7 @@ static void not_ok(struct row_result *out, const char *why)
 	str_copy(out->reason, sizeof(out->reason), why);
 }
 
-static void say_distances(struct skid *k)
+static void print_distances(struct skid *k)
 {
 	static const char *const columns[] = { "instructions", "records" };
 	struct row_result *out = k->out;
@@ -210,7 +210,7 @@ static void say_distances(struct skid *k)
 		not_ok(out, "the registers are not always those before the load, nor always those behind it");
 }
 
-static void say_lines(struct skid *k)
+static void print_lines(struct skid *k)
 {
 	static const char *const columns[] = { "offset_bytes", "records" };
 	struct row_result *out = k->out;
@@ -233,7 +233,7 @@ static void say_lines(struct skid *k)
 		not_ok(out, "the profile is not that of the lines that miss");
 }
 
-static void say(struct skid *k)
+static void print_verdict(struct skid *k)
 {
 	struct row_result *out = k->out;
 	uint64_t off = k->records > k->due ? k->records - k->due : k->due - k->records;
@@ -245,9 +245,9 @@ static void say(struct skid *k)
 	}
 	out->status = ROW_OK;
 	if (k->row->order == ORDER_SKID_ADDRESSES)
-		say_lines(k);
+		print_lines(k);
 	else
-		say_distances(k);
+		print_distances(k);
 	if (out->status == ROW_OK && off > COUNT_OF(periods) + k->due / 50)
 		not_ok(out, "records are missing");
 }
@@ -292,7 +292,7 @@ void skid_row(struct bench *b, const struct row *r, struct row_result *out)
 	if (st == ST_OK)
 		st = sample(k, event, &why);
 	if (st == ST_OK)
-		say(k);
+		print_verdict(k);
 	if (switched && !prefetchers_back(b, found))
 		switched = false;
 	if (st == ST_UNSUPPORTED) {

@@ -14,7 +14,7 @@
 #define WINDOW_SIMULATED 512u      /* loads of a window, at most */
 #define WINDOW_MACHINE 16384u
 #define WINDOW_TIMED 2048u         /* at least, where the TSC times them: a reading is some ten ticks off */
-#define VISITS 2u                  /* passes over a point's nodes before its first window */
+#define PASSES 2u                  /* passes over a point's nodes before its first window */
 #define GATHER_LINES 256u
 #define GATHER_WINDOW 64u          /* elements of the shorter window */
 
@@ -199,7 +199,7 @@ static enum status stairs_point(struct table *p, uint64_t bytes, uint32_t stride
 	for (uint32_t i = 0; i < nodes; i++)
 		*(uint64_t *)((uint8_t *)w->map.host + (uint64_t)i * stride) = w->map.va + (uint64_t)p->order[i] * stride;
 	w->at = w->map.va;
-	for (unsigned visit = 0; visit < VISITS && st == ST_OK; visit++)
+	for (unsigned pass = 0; pass < PASSES && st == ST_OK; pass++)
 		st = run(p, "k_chase", w->at, nodes / STAIRS_FEWEST, 0);
 	/* The first point's windows are long enough to hide one mispredicted exit. */
 	const uint32_t least = p->loop.counting.on || p->b->a->kind == ACCESS_SIM ? 0 : WINDOW_TIMED, window = nodes > least ? nodes : least;

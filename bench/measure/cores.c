@@ -195,7 +195,7 @@ enum status cores_there(const struct bench *b, const struct row *r, char *reason
 	return ST_UNSUPPORTED;
 }
 
-static enum status visit(struct bench *b, unsigned core, const char *kernel, uint64_t start, uint64_t nodes, struct job *job)
+static enum status run_kernel(struct bench *b, unsigned core, const char *kernel, uint64_t start, uint64_t nodes, struct job *job)
 {
 	const struct kernel *k = kernel_find(kernel);
 	uint64_t arguments[6] = { start, nodes };
@@ -207,14 +207,14 @@ static enum status visit(struct bench *b, unsigned core, const char *kernel, uin
 enum status cores_prepare(struct bench *b, const struct row *r, struct working_set *w, uint64_t units, struct job *job)
 {
 	unsigned helpers = r->prepare == PREPARE_SHARED ? 2 : 1;
-	enum status st = visit(b, b->core, "k_flush_chain", w->at, units, job);
+	enum status st = run_kernel(b, b->core, "k_flush_chain", w->at, units, job);
 
 	for (unsigned n = 0; n < helpers && st == ST_OK; n++) {
 		unsigned helper;
 
 		st = choose_helper(b, r, n, &helper);
 		if (st == ST_OK)
-			st = visit(b, helper, r->prepare == PREPARE_MODIFIED ? "k_dirty_chain" : "k_touch_chain", w->at, units, job);
+			st = run_kernel(b, helper, r->prepare == PREPARE_MODIFIED ? "k_dirty_chain" : "k_touch_chain", w->at, units, job);
 	}
 	return st;
 }

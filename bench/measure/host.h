@@ -31,7 +31,7 @@ struct suite_host {
 	enum status (*write)(void *self, const char *name, const void *bytes, size_t n);
 	void (*progress)(void *self, const struct progress *p);
 	void (*row_done)(void *self, const struct row_result *r); /* a line for screen and log */
-	void (*say)(void *self, const char *lines);               /* other lines for screen and log; may be NULL */
+	void (*print)(void *self, const char *lines);               /* other lines for screen and log; may be NULL */
 	bool (*stop)(void *self);                                 /* Ctrl-C, Esc */
 	void (*working)(void *self);                              /* between windows of a row, many times a second; may be NULL */
 	void *(*get)(void *self, size_t bytes);                   /* zeroed work memory, or NULL */

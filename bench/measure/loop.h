@@ -150,7 +150,7 @@ bool window_clock_agrees(struct bench *b, struct text *why);
 /* Brings the working set into its state before a window of `units`. */
 MUST_CHECK enum status window_prepare(struct bench *b, const struct row *r, struct working_set *w, enum window_role role,
                                       uint64_t units, struct job *job);
-/* The first visit. */
+/* The first pass. */
 MUST_CHECK enum status window_warm_up(struct bench *b, const struct row *r, struct working_set *w, enum window_role role,
                                       struct job *job);
 /* Behind a row's last window: what a stream of regular stores wrote leaves the caches, for windows of later rows in memory would have it written

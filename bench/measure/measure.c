@@ -23,7 +23,7 @@
 #define PROBED_LEAST 16              /* undisturbed rounds: fewer may agree by chance */
 #define PROBED_ASKED 64
 #define PROBED_FACTOR 4               /* longer windows: one TSC tick is then below 0.1 % */
-#define STREAM_VISITS 4u             /* attempts at a level in which the counters find lines missing, each with its own windows */
+#define STREAM_ATTEMPTS 4u             /* attempts at a level in which the counters find lines missing, each with its own windows */
 #define STREAM_LEAST 128u            /* iterations from the L3 where neither window evicts the wrapper's lines from the L2 */
 #define STREAM_LONGER 3u             /* doublings of a level's windows, until their time is sure */
 #define FIRMWARE_WAIT_MS 100         /* by then an SMM agent that owns a counter has restarted it */
@@ -443,8 +443,8 @@ static const char *measure_until_there(struct loop *l, struct row_result *out, e
 {
 	const bool warm = l->row->order == ORDER_STREAMS && l->row->prepare == PREPARE_WARM;
 
-	for (unsigned visits = 0, longer = 0, visited = 0;; visited++) {
-		if ((*st = measure(l, visited <= visits)) != ST_OK)
+	for (unsigned extra = 0, longer = 0, measured = 0;; measured++) {
+		if ((*st = measure(l, measured <= extra)) != ST_OK)
 			return "running the kernel";
 		if ((*st = evidence_reduce(l, out)) != ST_OK)
 			return "reducing the samples";
@@ -453,7 +453,7 @@ static const char *measure_until_there(struct loop *l, struct row_result *out, e
 			l->sets[0].window *= l->unsure ? 1 : 2;
 			while (!pushes_wrapper(l, &l->sets[0])) /* from now on the longer one does */
 				l->sets[0].shorter *= 2;
-		} else if (!warm || out->status != ROW_UNPROVEN || !l->counting.proof_count || ++visits >= STREAM_VISITS) {
+		} else if (!warm || out->status != ROW_UNPROVEN || !l->counting.proof_count || ++extra >= STREAM_ATTEMPTS) {
 			return NULL;
 		}
 	}

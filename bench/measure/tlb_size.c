@@ -8,7 +8,7 @@
 
 #define PAGES_LEAST 32u
 #define PAGES_MOST 4096u
-#define VISITS 2u         /* passes of the shorter of two jobs */
+#define PASSES 2u         /* passes of the shorter of two jobs */
 #define WALK_PART 4u      /* of a ring must miss: fewer misses come from other pages that share its sets */
 #define FIRST_LEAST 4u    /* pages of the smallest ring for a first level */
 #define FIRST_MOST 512u
@@ -20,7 +20,7 @@ static const struct row_proof_set never_misses = { .proofs = { { "dtlb.load.miss
 
 /* Cycles and misses of one pass over the ring, as the difference of two jobs, one of which makes one pass more. Misses are the counts of the
  * set's one concept. Each job starts with an empty TLB, so its first passes fill the TLB and cancel in the difference. */
-static enum status ring_visit(struct bench *b, const struct row *r, const struct counting *c, const struct shape *ring, uint64_t *cycles, uint64_t *misses)
+static enum status ring_pass(struct bench *b, const struct row *r, const struct counting *c, const struct shape *ring, uint64_t *cycles, uint64_t *misses)
 {
 	struct row_result ignored = { .row = r };
 	struct working_set w = { .kernel = kernel_find(r->kernels[0]), .shape = *ring };
@@ -33,7 +33,7 @@ static enum status ring_visit(struct bench *b, const struct row *r, const struct
 	if (st == ST_OK && w.map.page_bytes != ring->page_bytes)
 		st = ST_UNSUPPORTED;
 	for (unsigned i = 0; i < COUNT_OF(out) && st == ST_OK; i++)
-		st = window_units(b, &w, (uint64_t)ring->nodes * (VISITS + i), c, 0, &out[i], &job);
+		st = window_units(b, &w, (uint64_t)ring->nodes * (PASSES + i), c, 0, &out[i], &job);
 	*cycles = out[1].counts[0] - out[0].counts[0];
 	for (unsigned e = 0; e < c->events; e++)
 		counts[e] = (int64_t)(out[1].counts[e] - out[0].counts[e]);
@@ -44,12 +44,12 @@ static enum status ring_visit(struct bench *b, const struct row *r, const struct
 }
 
 /* The same over one line in each of `pages` pages. */
-static enum status visit(struct bench *b, const struct row *r, const struct counting *c, uint64_t page_bytes, uint32_t pages, uint64_t *cycles, uint64_t *misses)
+static enum status pages_pass(struct bench *b, const struct row *r, const struct counting *c, uint64_t page_bytes, uint32_t pages, uint64_t *cycles, uint64_t *misses)
 {
 	const struct shape ring = { .order = ORDER_PAGES, .nodes = pages, .line_bytes = 64, .page_bytes = page_bytes, .spread_pages = 1,
 	                            .bytes = pages * 64ull, .span_bytes = pages * page_bytes };
 
-	return ring_visit(b, r, c, &ring, cycles, misses);
+	return ring_pass(b, r, c, &ring, cycles, misses);
 }
 
 /* Sets *entries to the largest ring that needs no walks, or to 0 if every ring beyond the first level does. *entries stays if it agrees with
@@ -65,7 +65,7 @@ static enum status look(struct bench *b, const struct row *r, const struct count
 
 		if (pages <= first)
 			continue;
-		st = visit(b, r, c, PAGE_4K, pages, &cycles, &walks);
+		st = pages_pass(b, r, c, PAGE_4K, pages, &cycles, &walks);
 		if (st == ST_OK && !cycles)
 			return ST_MISSING; /* nothing ran */
 		if (walks * WALK_PART < pages)
@@ -86,10 +86,10 @@ static enum status look_first(struct bench *b, const struct row *r, const struct
 {
 	uint64_t cycles = 0, stays = 0, misses = 0;
 	uint32_t holds = 0, pages = FIRST_LEAST;
-	enum status st = visit(b, r, c, page_bytes, *entries, &cycles, &stays);
+	enum status st = pages_pass(b, r, c, page_bytes, *entries, &cycles, &stays);
 
 	if (st == ST_OK)
-		st = visit(b, r, c, page_bytes, larger_ring(*entries), &cycles, &misses);
+		st = pages_pass(b, r, c, page_bytes, larger_ring(*entries), &cycles, &misses);
 	if (st != ST_OK || !cycles)
 		return st != ST_OK ? st : ST_MISSING;
 	if (stays * WALK_PART < *entries) {
@@ -99,7 +99,7 @@ static enum status look_first(struct bench *b, const struct row *r, const struct
 		pages = larger_ring(holds);
 	}
 	for (; pages <= FIRST_MOST; pages = larger_ring(pages)) {
-		st = visit(b, r, c, page_bytes, pages, &cycles, &misses);
+		st = pages_pass(b, r, c, page_bytes, pages, &cycles, &misses);
 		if (st != ST_OK)
 			return st;
 		if (misses * WALK_PART >= pages) {
@@ -214,7 +214,7 @@ bool tlb_splits_large_pages(struct bench *b)
 	b->large_pages = LARGE_PAGES_WHOLE;
 	if (!b->cycles || !begin(b, by, &never_misses, &c))
 		return false;
-	enum status st = ring_visit(b, by, &c, &ring, &cycles, &misses);
+	enum status st = ring_pass(b, by, &c, &ring, &cycles, &misses);
 	b->random = kept;
 	if (counters_stop(b->a, b->cpu, &c.plan, 0, b->core) == ST_OK && st == ST_OK && misses * WALK_PART >= nodes)
 		b->large_pages = LARGE_PAGES_SPLIT;

@@ -13,8 +13,8 @@
 #define PAGES_LEAST 16u
 #define PAGES_MOST 6144u   /* Zen 5's second level has 4096 entries */
 #define RINGS_MOST 20u
-#define VISITS_FIRST 2u    /* warm-up passes */
-#define VISITS 12u
+#define PASSES_FIRST 2u    /* warm-up passes */
+#define PASSES 12u
 #define LOADS_LEAST 2048u  /* of a pass, so that its start and end are negligible */
 #define FIRST_MILLI 1500   /* cycles a load: Core 2's second level costs 2, Nehalem's and Zen's 7 */
 #define SECOND_MILLI 4000  /* a walk with cached page tables costs at least 10 more than a second-level hit */
@@ -47,9 +47,9 @@ static enum status least_cycles(struct bench *b, const struct row *r, uint32_t l
 	st = w.kernel ? window_set_up(b, &w, 0, &ignored) : ST_BROKEN;
 	if (st == ST_OK && w.map.page_bytes != PAGE_4K)
 		st = ST_UNSUPPORTED;
-	for (unsigned i = 0; i < VISITS && st == ST_OK; i++) {
+	for (unsigned i = 0; i < PASSES && st == ST_OK; i++) {
 		st = window_units(b, &w, loads << i % 2, NULL, 0, &out, &job);
-		if (i >= VISITS_FIRST && out.tsc < least[i % 2])
+		if (i >= PASSES_FIRST && out.tsc < least[i % 2])
 			least[i % 2] = out.tsc;
 	}
 	*milli = mul_div((int64_t)(least[1] - least[0]), tick_micro, (int64_t)loads * 1000);

@@ -41,7 +41,7 @@ bool vector_width_goes_on(const struct trial *t, const struct bench *b)
 	return t->tries < TRIES_LEAST || (b->a->ops->rdtsc(b->a->self, b->core, &now) == ST_OK && now - t->start < b->a->tsc_hz / TRY_TSC_DIVISOR);
 }
 
-unsigned vector_width_turn(const struct trial *t, unsigned i) { return (t->tries + i) % t->count; }
+unsigned vector_width_choice(const struct trial *t, unsigned i) { return (t->tries + i) % t->count; }
 
 const struct stream_choice *vector_width_fastest(struct trial *t)
 {
@@ -76,7 +76,7 @@ enum status vector_width_choose(struct loop *l, struct row_result *out)
 	for (; st == ST_OK && vector_width_goes_on(&t, b); t.tries++)
 		for (unsigned i = 0; i < t.count && st == ST_OK; i++) {
 			const uint64_t units = w->shorter + w->window;
-			const unsigned whose = vector_width_turn(&t, i);
+			const unsigned whose = vector_width_choice(&t, i);
 			struct window window;
 
 			vector_width_set(w, &t.choice[whose], skew_bytes);

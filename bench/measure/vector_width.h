@@ -26,7 +26,7 @@ void vector_width_begin(struct trial *t, const struct bench *b, const struct row
 /* Whether to run another round: rounds share a time limit, but a minimum number always runs. */
 bool vector_width_goes_on(const struct trial *t, const struct bench *b);
 /* Index of the i-th choice of a round: rounds rotate the choice that runs first. */
-unsigned vector_width_turn(const struct trial *t, unsigned i);
+unsigned vector_width_choice(const struct trial *t, unsigned i);
 /* The choice with the least median (sorts the ticks). The first wins unless another is faster by more than a hundredth. */
 const struct stream_choice *vector_width_fastest(struct trial *t);
 /* Gives a working set the kernel and the offset. `skew_bytes`: its shape's own offset. */

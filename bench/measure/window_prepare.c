@@ -3,10 +3,10 @@
 #include "bench/measure/cores.h"
 
 #define REFRESH_LOADS_MAX 4096u   /* of a warm working set, before each window */
-#define VISITS_MAX 16u            /* passes over a working set before the first window, at most */
-#define VISITS_STREAM 48u         /* the same in a level with random replacement: 3/4 of the missing lines stay missing each time */
+#define PASSES_MAX 16u            /* passes over a working set before the first window, at most */
+#define PASSES_STREAM 48u         /* the same in a level with random replacement: 3/4 of the missing lines stay missing each time */
 #define SETTLED_PART 2000u        /* settled: a pass is shorter than the one before by less than one part in so many */
-#define REFRESH_VISITS 4u         /* passes that refresh a small working set: random replacement does not keep all lines at once */
+#define REFRESH_PASSES 4u         /* passes that refresh a small working set: random replacement does not keep all lines at once */
 #define FORGETS_PART 32u          /* an LRU last level lengthens the probe of what it kept by less than one part in so many */
 #define TELLS_PART 8u             /* lines from memory lengthen it by more; otherwise nothing can be told: a third of them may be missing */
 #define LAST_LOOKS 2u             /* probes: an empty level loses nothing the first time */
@@ -33,16 +33,16 @@ void window_warm_arguments(const struct bench *b, const struct working_set *w, c
 }
 
 /* The first array that a pass covers: if a stream writes past the caches, they hold only what it reads. */
-static unsigned first_visited(const struct row *r, const struct working_set *w)
+static unsigned first_warmed(const struct row *r, const struct working_set *w)
 {
 	return r->prepare == PREPARE_READ && w->kernel->stores && w->kernel->loads;
 }
 
-/* Visits each line that so many iterations of a stream use. */
+/* Touches each line that so many iterations of a stream use. */
 static enum status warm_stream(struct bench *b, const struct row *r, struct working_set *w, uint64_t units, struct window *out, struct job *job)
 {
 	const struct kernel *warmer = kernel_find(window_warm_kernel(r, w->kernel));
-	const unsigned past = first_visited(r, w);
+	const unsigned past = first_warmed(r, w);
 	uint64_t arguments[6];
 	enum status st = warmer ? ST_OK : ST_BROKEN;
 
@@ -66,7 +66,7 @@ static enum status flush_stream(struct bench *b, const struct row *r, struct wor
 
 	if (flush)
 		window_warm_arguments(b, w, flush, units, arguments);
-	for (unsigned array = first_visited(r, w); array < w->shape.arrays && st == ST_OK; array++) {
+	for (unsigned array = first_warmed(r, w); array < w->shape.arrays && st == ST_OK; array++) {
 		arguments[0] = w->map.va + w->shape.start_bytes + array * (w->shape.array_bytes + w->shape.skew_bytes);
 		st = window_run(b, flush, arguments, NULL, 0, out, job);
 	}
@@ -97,7 +97,7 @@ enum status window_leave(struct bench *b, const struct row *r, struct working_se
 	return window_run(b, flush, arguments, NULL, 0, &ignored, job);
 }
 
-/* Visits lines in memory. None of them is cached; otherwise lines that an earlier row modified would stay modified. */
+/* Touches lines in memory. None of them is cached; otherwise lines that an earlier row modified would stay modified. */
 static enum status warm_memory(struct bench *b, const struct row *r, struct working_set *w, uint64_t units, struct window *out, struct job *job)
 {
 	const enum status st = flush_stream(b, r, w, units, out, job);
@@ -114,7 +114,7 @@ static enum status look_at_last_level(struct bench *b, const struct row *r, stru
 {
 	const struct kernel *warmer = kernel_find(window_warm_kernel(r, w->kernel));
 	const struct cpu_cache *below = cpu_cache(b->cpu, cpu_last_level(b->cpu) - 1);
-	const unsigned first = first_visited(r, w);
+	const unsigned first = first_warmed(r, w);
 	const uint64_t step = w->shape.step_bytes, again = below ? 2 * below->bytes / step / (w->shape.arrays - first) : 0;
 	uint64_t took[3] = { 0 }, arguments[6];
 	enum status st = warmer ? ST_OK : ST_BROKEN;
@@ -123,12 +123,12 @@ static enum status look_at_last_level(struct bench *b, const struct row *r, stru
 	if (!warmer || !again || 4 * again > units)
 		return st;
 	window_warm_arguments(b, w, warmer, again, arguments);
-	for (unsigned visit = 0; visit < 3; visit++) {
-		arguments[5] = (w->at - (units / 8 * 5 - (visit ? 0 : again)) * step) & (w->shape.array_bytes - 1) & ~(uint64_t)(warmer->step_bytes - 1);
+	for (unsigned pass = 0; pass < 3; pass++) {
+		arguments[5] = (w->at - (units / 8 * 5 - (pass ? 0 : again)) * step) & (w->shape.array_bytes - 1) & ~(uint64_t)(warmer->step_bytes - 1);
 		for (unsigned array = first; array < (first ? w->shape.arrays : 1) && st == ST_OK; array++) {
 			arguments[0] = w->map.va + w->shape.start_bytes + array * (w->shape.array_bytes + w->shape.skew_bytes);
 			st = window_run(b, warmer, arguments, NULL, 0, &part, job);
-			took[visit] += part.tsc;
+			took[pass] += part.tsc;
 		}
 	}
 	/* A victim last level has handed over the probed lines. Until they have come back, windows' lines fill its gaps and evict nothing. */
@@ -161,14 +161,14 @@ static enum status prepare_pair(struct bench *b, struct working_set *w, struct j
 	/* One pass: the other code of the pair may have evicted this one from the L1I. A second one if lines are to come from the L2: the first line was
 	 * still in the L1I, while the L2 had evicted it for the other code. Many lines: passes until one gets no shorter, because an L2 with random
 	 * replacement loses some while the others arrive. */
-	for (unsigned turn = 0; w->code && turn < VISITS_MAX; turn++) {
+	for (unsigned pass = 0; w->code && pass < PASSES_MAX; pass++) {
 		enum status st = window_units(b, w, w->pair->events, NULL, 0, &ignored, job);
 
 		if (st != ST_OK)
 			return st;
-		if (w->code == CODE_LINES_L2 && !turn)
+		if (w->code == CODE_LINES_L2 && !pass)
 			continue;
-		if ((w->code != CODE_PAGES_WALK && w->code != CODE_PAGES_WALK_BASE) || (turn && ignored.tsc >= before - before / SETTLED_PART))
+		if ((w->code != CODE_PAGES_WALK && w->code != CODE_PAGES_WALK_BASE) || (pass && ignored.tsc >= before - before / SETTLED_PART))
 			break;
 		before = ignored.tsc;
 	}
@@ -204,7 +204,7 @@ static enum status warm_until_there(struct bench *b, struct working_set *w, cons
 	enum status st = ST_OK;
 	struct window took;
 
-	for (unsigned visit = 0, alike = 0; visit < (stream ? VISITS_STREAM : VISITS_MAX) && alike < (stream ? 2 : 1) && st == ST_OK; visit++) {
+	for (unsigned pass = 0, alike = 0; pass < (stream ? PASSES_STREAM : PASSES_MAX) && alike < (stream ? 2 : 1) && st == ST_OK; pass++) {
 		st = stream ? warm_stream(b, r, w, units, &took, job) : window_units(b, w, units, NULL, 0, &took, job);
 		const bool shorter = took.tsc < *before - *before / SETTLED_PART, longer = took.tsc > *before + *before / SETTLED_PART;
 
@@ -253,7 +253,7 @@ enum status window_prepare(struct bench *b, const struct row *r, struct working_
 	}
 	if (window_reloads(b, r, w, role))
 		return ST_OK;
-	units = (uint64_t)w->shape.nodes * REFRESH_VISITS;
+	units = (uint64_t)w->shape.nodes * REFRESH_PASSES;
 	if (units > REFRESH_LOADS_MAX)
 		units = REFRESH_LOADS_MAX;
 	return window_units(b, w, units, NULL, 0, &ignored, job);
@@ -294,7 +294,7 @@ enum status window_warm_up(struct bench *b, const struct row *r, struct working_
 
 		st = warm_memory(b, r, w, units, &ignored, job);
 		if (st == ST_OK)
-			st = window_fills(b, r, w, units, ignored.tsc * (first_visited(r, w) ? w->shape.arrays - 1 : 1), &more, job);
+			st = window_fills(b, r, w, units, ignored.tsc * (first_warmed(r, w) ? w->shape.arrays - 1 : 1), &more, job);
 		/* The probe's lines are most recently used. Until they are evicted, their sets write back modified lines in bursts. */
 		if (b->last_asked != asked && !more && r->prepare == PREPARE_FILL && 2 * units + ROUNDS_OF_WINDOWS * (2ull * w->shorter + w->window) <= lap && st == ST_OK)
 			st = warm_stream(b, r, w, units / 4 * 3, &ignored, job);

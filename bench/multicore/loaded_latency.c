@@ -21,7 +21,7 @@
 #define LEAST_MILLI 500           /* tolerance of a value */
 #define LINE_SLOT_BYTES PAGE_4K
 #define FLAG_AT 1024u             /* in the page that holds flag and shared line */
-#define APART 512u                /* another line than the shared one */
+#define OTHER_LINE 512u                /* another line than the shared one */
 
 /* Iterations of k_inject's delay, some 12 cycles each, between 256 bytes of the other cores; the first point has no other cores. */
 static const uint32_t delays[] = { 86, 22, 6, 1 };
@@ -79,11 +79,11 @@ static enum status loaded_window(struct loaded *l, unsigned n, uint32_t delay, u
 	l->token++;
 	for (unsigned i = 1; i < n && st == ST_OK; i++) {
 		struct working_set *w = &c->members[i].set;
-		const uint64_t visited = c->members[i].units * w->shape.step_bytes; /* bytes read since the flush */
+		const uint64_t read = c->members[i].units * w->shape.step_bytes; /* bytes read since the flush */
 		/* a random start: walking the same DRAM banks in step, or not, would be chance that all windows share */
-		const uint64_t from = c->members[i].arguments[5], upto = w->shape.array_bytes - from < visited ? w->shape.array_bytes - from : visited;
+		const uint64_t from = c->members[i].arguments[5], upto = w->shape.array_bytes - from < read ? w->shape.array_bytes - from : read;
 		const uint64_t again[2][6] = { { w->map.va + from, upto / w->shape.line_bytes, w->shape.line_bytes },
-		                               { w->map.va, (visited - upto) / w->shape.line_bytes, w->shape.line_bytes } };
+		                               { w->map.va, (read - upto) / w->shape.line_bytes, w->shape.line_bytes } };
 
 		flush = kernel_find("k_flush");
 		st = flush ? ST_OK : ST_BROKEN;
@@ -111,12 +111,12 @@ static enum status loaded_window(struct loaded *l, unsigned n, uint32_t delay, u
 	c->b->ahead = NULL;
 	*rate = 0;
 	for (unsigned i = 1; i < n && st == ST_OK; i++) {
-		const uint64_t most = c->members[i].set.shape.array_bytes / c->members[i].set.shape.step_bytes, turns = c->members[i].window.result;
+		const uint64_t most = c->members[i].set.shape.array_bytes / c->members[i].set.shape.step_bytes, iterations = c->members[i].window.result;
 
-		l->came_round |= turns > most;
-		c->members[i].units = turns + SPECULATED < most ? turns + SPECULATED : most;
-		c->members[i].visited_bytes = c->members[i].units * c->members[i].set.shape.step_bytes;
-		c->members[i].set.at = (c->members[i].arguments[5] + c->members[i].visited_bytes) & (c->members[i].set.shape.array_bytes - 1);
+		l->came_round |= iterations > most;
+		c->members[i].units = iterations + SPECULATED < most ? iterations + SPECULATED : most;
+		c->members[i].touched_bytes = c->members[i].units * c->members[i].set.shape.step_bytes;
+		c->members[i].set.at = (c->members[i].arguments[5] + c->members[i].touched_bytes) & (c->members[i].set.shape.array_bytes - 1);
 		*rate += mul_div((int64_t)(c->members[i].window.result * c->members[i].set.shape.step_bytes * 1000), (int64_t)c->b->a->tsc_hz,
 		                 c->members[i].window.tsc ? (int64_t)c->members[i].window.tsc : 1);
 	}
@@ -335,7 +335,7 @@ static enum status shared_window(struct loaded *l, bool apart, uint64_t addition
 	if (!stopped_by_flag(l, &c->members[0], "k_share_add") || !stopped_by_flag(l, &c->members[1], "k_share_until"))
 		return ST_BROKEN;
 	c->members[0].arguments[0] = l->page.va;
-	c->members[1].arguments[0] = l->page.va + 8 + (apart ? APART : 0);
+	c->members[1].arguments[0] = l->page.va + 8 + (apart ? OTHER_LINE : 0);
 	c->members[0].arguments[1] = additions / c->members[0].kernel->loads;
 	c->members[1].arguments[1] = cap_of(c->b);
 	c->members[0].arguments[3] = c->members[1].arguments[3] = l->token;

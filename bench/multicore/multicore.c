@@ -63,7 +63,7 @@ enum status multicore_run(struct multicore *c, unsigned n, enum multicore_counts
 		window_read(c->b, m->core, counted ? &c->counting : NULL, 0, &m->window);
 		if (!m->kernel) {
 			m->set.at = m->window.result;
-			m->visited_bytes += c->moves ? 0 : m->units * m->set.shape.step_bytes;
+			m->touched_bytes += c->moves ? 0 : m->units * m->set.shape.step_bytes;
 		}
 		first = m->window.began < first ? m->window.began : first;
 		last = m->window.began > last ? m->window.began : last;
@@ -110,7 +110,7 @@ enum status multicore_flush(struct multicore *c, unsigned n)
 
 		bytes[i] = m->units * m->set.shape.step_bytes;
 		if (m->set.at + bytes[i] > m->set.shape.array_bytes) {
-			m->visited_bytes += c->moves ? 0 : m->set.shape.array_bytes - m->set.at;
+			m->touched_bytes += c->moves ? 0 : m->set.shape.array_bytes - m->set.at;
 			m->set.at = 0;
 		}
 		from[i] = m->set.at;
@@ -140,8 +140,8 @@ uint64_t multicore_start_offset(const struct multicore *c, unsigned member, unsi
 static uint64_t still_held(const struct multicore *c, const struct member *m)
 {
 	const struct cpu_cache *last = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu)), *below = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu) - 1);
-	const uint64_t most = last ? (last->bytes + (below && !last->inclusive ? below->bytes : 0)) / m->set.shape.arrays : m->visited_bytes;
-	const uint64_t held = m->visited_bytes < most || c->b->last_forgets ? m->visited_bytes : most;
+	const uint64_t most = last ? (last->bytes + (below && !last->inclusive ? below->bytes : 0)) / m->set.shape.arrays : m->touched_bytes;
+	const uint64_t held = m->touched_bytes < most || c->b->last_forgets ? m->touched_bytes : most;
 
 	return held < m->set.shape.array_bytes ? held : m->set.shape.array_bytes;
 }
@@ -156,10 +156,10 @@ enum status multicore_give_back(struct multicore *c)
 	do {
 		for (unsigned i = 0; i < MULTICORE_MAX; i++) {
 			const struct member *m = &c->members[i];
-			const bool stream = m->set.mapped && m->set.shape.order == ORDER_STREAMS && (m->visited_bytes || pair < c->pairs);
+			const bool stream = m->set.mapped && m->set.shape.order == ORDER_STREAMS && (m->touched_bytes || pair < c->pairs);
 
 			bytes[i] = !stream ? 0 : pair < c->pairs ? c->pair_bytes : still_held(c, m);
-			from[i] = !stream ? 0 : pair < c->pairs ? multicore_start_offset(c, i, pair) : ((c->moves ? m->visited_to : m->set.at) - bytes[i]) & (m->set.shape.array_bytes - 1);
+			from[i] = !stream ? 0 : pair < c->pairs ? multicore_start_offset(c, i, pair) : ((c->moves ? m->touched_to : m->set.at) - bytes[i]) & (m->set.shape.array_bytes - 1);
 		}
 		if (!c->in_kernel) /* a core that failed once gets no further job */
 			st = flush(c, c->count, from, bytes);
@@ -226,7 +226,7 @@ enum status multicore_map(struct multicore *c, unsigned member, unsigned node, s
 		str_copy(out->remark, sizeof(out->remark), "4 KiB pages: no 2 MiB pages available; TLB misses are in it");
 	}
 	w->mapped = st == ST_OK;
-	c->members[member].visited_bytes = c->members[member].visited_to = 0;
+	c->members[member].touched_bytes = c->members[member].touched_to = 0;
 	if (st == ST_OK && out->page_bytes < page)
 		out->page_bytes = page;
 	return st;

@@ -16,8 +16,8 @@ struct member {
 	uint64_t units;              /* of work, for the working set's kernel */
 	uint64_t arguments[6];       /* for another */
 	struct working_set set;
-	uint64_t visited_bytes;      /* of each array, since it was mapped: caches may hold them. With start offsets: by passes alone, */
-	uint64_t visited_to;         /* up to this byte */
+	uint64_t touched_bytes;      /* of each array, since it was mapped: caches may hold them. With start offsets: by passes alone, */
+	uint64_t touched_to;         /* up to this byte */
 	struct window window;        /* out */
 	uint64_t least[2];           /* ticks of its shortest shorter and longer window of a point */
 };

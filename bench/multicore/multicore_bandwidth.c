@@ -95,11 +95,11 @@ static enum status measure(struct multicore *c, unsigned n, struct traffic *t, s
 {
 	struct bench *b = c->b;
 	const bool simulated = b->a->kind == ACCESS_SIM, aside = simulated && n < c->count;
-	const bool visited = simulated && c->row->prepare == PREPARE_WARM && c->row->target != TARGET_L1; /* short L1 windows have yet to bring in the wrapper's lines */
+	const bool warmed = simulated && c->row->prepare == PREPARE_WARM && c->row->target != TARGET_L1; /* short L1 windows have yet to bring in the wrapper's lines */
 	const bool cold = c->row->prepare == PREPARE_FLUSH, surely = c->moves && simulated && !aside && !b->repetitions;
 	unsigned wanted = b->repetitions ? b->repetitions : aside ? 1 : surely ? (cold ? COLD_MOST : FILL_MOST) :
 		simulated ? (c->row->statistic == STAT_MINIMUM ? ROUNDS_LEAST : ROUNDS_SIMULATED) : ROUNDS;
-	const unsigned before = aside || visited ? 0 : 1, times = multicore_times(c->row);
+	const unsigned before = aside || warmed ? 0 : 1, times = multicore_times(c->row);
 	const uint64_t window = multicore_window(c), units = window * (times - 1);
 	struct pair *tsc = b->tsc[0];
 	enum status st = ST_OK;
@@ -260,7 +260,7 @@ static enum status join(struct multicore *c, unsigned from, unsigned n, struct r
 
 		w->shape = s;
 		w->kernel = kernel_choose(c->row, c->b->cpu);
-		multicore_set_apart(c, i, multicore_sharers(c, c->count, TARGET_DRAM), w);
+		multicore_stagger_arrays(c, i, multicore_sharers(c, c->count, TARGET_DRAM), w);
 		st = multicore_map(c, i, node_of(c->b, c->members[i].core), out);
 		out->footprint_bytes += w->shape.bytes;
 	}
@@ -347,7 +347,7 @@ static enum status pair_of_nodes(struct multicore *c, unsigned from, unsigned to
 		m->set.at = 0;
 		st = multicore_shape(c, 1, &m->set.shape, out);
 		if (st == ST_OK)
-			multicore_set_apart(c, c->count, c->at_once, &m->set);
+			multicore_stagger_arrays(c, c->count, c->at_once, &m->set);
 		if (st == ST_OK)
 			st = multicore_map(c, c->count, to, out);
 		out->footprint_bytes = m->set.shape.bytes;

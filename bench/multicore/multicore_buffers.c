@@ -6,8 +6,8 @@
 
 #define WIDE_BYTES 32u /* an instruction of a loop with vectors of 64 bytes moves so many */
 #define WINDOW_SCALE 16u      /* real cores take some hundred ns to start together: longer windows there */
-#define VISITS 2u             /* passes by a new core over arrays that are to stay in a cache; one fewer on a simulated machine */
-#define VISITS_MAX 24u        /* at most, for a level whose replacement is not LRU */
+#define PASSES 2u             /* passes by a new core over arrays that are to stay in a cache; one fewer on a simulated machine */
+#define PASSES_MAX 24u        /* at most, for a level whose replacement is not LRU */
 #define SETTLED_PART 2000u    /* settled: a pass is shorter than the one before by less than one part in so many */
 #define FILLS 4u               /* passes over a last level that may not be LRU, at most: a random one keeps e^-5 of its earlier lines */
 #define LAST_FACTOR 6u        /* DRAM: all arrays together exceed the last level by this factor */
@@ -188,7 +188,7 @@ static uint64_t of_windows(const struct multicore *c, uint64_t step_bytes)
 }
 
 /* The gap between arrays of so many bytes that walk through the last level's sets in step. */
-static uint64_t apart_in_last(const struct multicore *c, uint64_t array_bytes)
+static uint64_t skew_in_last(const struct multicore *c, uint64_t array_bytes)
 {
 	const struct cpu_cache *last = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu));
 	const uint64_t way = cpu_cache_way_bytes(last), rest = way ? array_bytes % way : 0;
@@ -245,7 +245,7 @@ enum status multicore_shape(const struct multicore *c, unsigned n, struct shape 
 		least = fills > least ? fills : least;
 		bytes = 2 * power_of_two_below(LAST_FACTOR * last->bytes / multicore_sharers(c, n, TARGET_DRAM) / s->arrays - 1);
 		bytes = bytes > least ? bytes : 2 * power_of_two_below(least - 1);
-		s->skew_bytes += apart_in_last(c, bytes);
+		s->skew_bytes += skew_in_last(c, bytes);
 		set_arrays(s, bytes);
 		return ST_OK;
 	}
@@ -260,7 +260,7 @@ enum status multicore_shape(const struct multicore *c, unsigned n, struct shape 
 	return ST_UNSUPPORTED;
 }
 
-void multicore_set_apart(const struct multicore *c, unsigned i, unsigned all, struct working_set *w)
+void multicore_stagger_arrays(const struct multicore *c, unsigned i, unsigned all, struct working_set *w)
 {
 	const struct cpu_cache *last = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu));
 	const unsigned before = sharing(c, i, i, TARGET_DRAM);
@@ -280,7 +280,7 @@ void multicore_set_apart(const struct multicore *c, unsigned i, unsigned all, st
 }
 
 /* One pass of all members. */
-static enum status visit(struct multicore *c, unsigned n)
+static enum status run_pass(struct multicore *c, unsigned n)
 {
 	bool ignored;
 	enum status st;
@@ -292,8 +292,8 @@ static enum status visit(struct multicore *c, unsigned n)
 		c->members[i].set.at = c->members[i].window.result;
 		if (c->pairs)
 			continue;
-		c->members[i].visited_bytes += c->members[i].units * c->members[i].set.shape.step_bytes;
-		c->members[i].visited_to = c->members[i].set.at;
+		c->members[i].touched_bytes += c->members[i].units * c->members[i].set.shape.step_bytes;
+		c->members[i].touched_to = c->members[i].set.at;
 	}
 	return st;
 }
@@ -302,13 +302,13 @@ static enum status visit(struct multicore *c, unsigned n)
  * shorter. */
 static enum status settle(struct multicore *c, unsigned n)
 {
-	const unsigned most = c->settles ? VISITS_MAX : c->b->a->kind == ACCESS_SIM ? VISITS - 1 : VISITS;
+	const unsigned most = c->settles ? PASSES_MAX : c->b->a->kind == ACCESS_SIM ? PASSES - 1 : PASSES;
 	uint64_t before = 0;
 	enum status st = ST_OK;
 
-	for (unsigned visits = 0; visits < most && st == ST_OK; visits++) {
-		st = visit(c, n);
-		if (visits && c->settles && multicore_ticks(c, n) >= before - before / SETTLED_PART)
+	for (unsigned passes = 0; passes < most && st == ST_OK; passes++) {
+		st = run_pass(c, n);
+		if (passes && c->settles && multicore_ticks(c, n) >= before - before / SETTLED_PART)
 			break;
 		before = multicore_ticks(c, n);
 	}
@@ -324,7 +324,7 @@ static enum status warm_alone(struct multicore *c, unsigned i, uint64_t units, c
 	members[i].units = units;
 	members[i].kernel = warmer;
 	c->members = members + i;
-	st = visit(c, 1);
+	st = run_pass(c, 1);
 	c->members = members;
 	members[i].kernel = NULL;
 	return st;
@@ -368,7 +368,7 @@ static unsigned fills_with_room(const struct multicore *c, unsigned from, unsign
 }
 
 /* Brings last levels that are new into the row's state. The replacement policy is probed while the first member alone has filled its own. A
- * tree-PLRU level evicts in the order of arrival only after a second pass; an LRU one must evict the probe's lines, which came out of turn. */
+ * tree-PLRU level evicts in the order of arrival only after a second pass; an LRU one must evict the probe's lines, which came out of order. */
 static enum status fill_last(struct multicore *c, unsigned from, unsigned n, const struct kernel *warmer)
 {
 	const struct kernel *k = c->members->set.kernel;
@@ -381,7 +381,7 @@ static enum status fill_last(struct multicore *c, unsigned from, unsigned n, con
 
 	if (st == ST_OK)
 		st = window_fills(c->b, c->row, &first->set, n == 1 ? fill_of(c, n, 0, k) : 0, 0, &more, &job);
-	first->visited_bytes += first->set.at - at; /* no pass has reached the end of an array */
+	first->touched_bytes += first->set.at - at; /* no pass has reached the end of an array */
 	more = c->b->last_asked != asked && !more ? 1 : more < FILLS ? more : FILLS - 1;
 	for (more = fills_with_room(c, from, n, k, more); more && st == ST_OK; more--)
 		st = fill(c, from, n, warmer);
@@ -398,7 +398,7 @@ enum status multicore_lead(struct multicore *c, unsigned n)
 		c->members[i].units = LEAD_UNITS;
 	}
 	if (st == ST_OK)
-		st = visit(c, n);
+		st = run_pass(c, n);
 	for (unsigned i = 0; i < n; i++)
 		c->members[i].kernel = NULL;
 	return st;
@@ -416,7 +416,7 @@ static enum status empty(struct multicore *c)
 	m->kernel = kernel_find("k_warm_read");
 	m->units = emptied(c) / m->set.shape.step_bytes;
 	m->set.at = 0;
-	st = m->kernel ? visit(c, 1) : ST_BROKEN;
+	st = m->kernel ? run_pass(c, 1) : ST_BROKEN;
 	m->kernel = NULL;
 	m->set.at = 0;
 	return st == ST_OK ? multicore_flush(c, 1) : st;
@@ -441,7 +441,7 @@ enum status multicore_warm_up(struct multicore *c, unsigned from, unsigned n)
 		m->kernel = warmer;
 	}
 	if (any && st == ST_OK)
-		st = c->row->prepare == PREPARE_WARM ? settle(c, n) : visit(c, all);
+		st = c->row->prepare == PREPARE_WARM ? settle(c, n) : run_pass(c, all);
 	if (st == ST_OK && c->row->prepare == PREPARE_FILL)
 		st = fill_last(c, from, n, warmer);
 	for (unsigned i = 0; i < all; i++)

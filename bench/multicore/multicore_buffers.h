@@ -24,7 +24,7 @@ MUST_CHECK enum status multicore_shape(const struct multicore *c, unsigned n, st
 /* At equal offsets, members would walk through the same sets of a level that `all` of them share: clean and dirty lines would come in bursts,
  * and with too few ways they would evict each other. So member i starts elsewhere: in large arrays that many fractions of a way further on,
  * in small ones behind the room of all members before it. */
-void multicore_set_apart(const struct multicore *c, unsigned i, unsigned all, struct working_set *w);
+void multicore_stagger_arrays(const struct multicore *c, unsigned i, unsigned all, struct working_set *w);
 /* Members from..n-1 are new. Brings their arrays into the level, or last levels that are new into the row's state. */
 MUST_CHECK enum status multicore_warm_up(struct multicore *c, unsigned from, unsigned n);
 /* Runs the first n members a few iterations ahead. One array lies a few lines before the others in the last level's sets; in untouched sets its

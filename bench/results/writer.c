@@ -300,8 +300,8 @@ void writer_profile(struct writer *w, const struct profile_plan *plan, const str
 		writer_add_profile(w, workload);
 	text_init(&line, at, PROFILE_LINE_BYTES);
 	profile_lines(&line, plan, r);
-	if (w->host->say)
-		w->host->say(w->host->self, line.at);
+	if (w->host->print)
+		w->host->print(w->host->self, line.at);
 	w->host->put(w->host->self, at, PROFILE_LINE_BYTES);
 }
 

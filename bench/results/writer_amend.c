@@ -61,7 +61,7 @@ bool writer_take_amendment(struct writer *w, unsigned row, enum row_status statu
 
 void writer_amend(struct writer *w, unsigned row, enum row_status status, const char *reason, bool odd)
 {
-	char at[VERDICT_BYTES], said[VERDICT_BYTES];
+	char at[VERDICT_BYTES], shown[VERDICT_BYTES];
 	struct text line;
 
 	text_init(&line, at, sizeof(at));
@@ -77,9 +77,9 @@ void writer_amend(struct writer *w, unsigned row, enum row_status status, const 
 	if (!writer_take_amendment(w, row, status, quoted, odd))
 		return;
 	writer_journal(w, &line);
-	text_init(&line, said, sizeof(said));
+	text_init(&line, shown, sizeof(shown));
 	writer_name(w, &line, rows[row].name);
 	text_fmt(&line, " is %s: %s\n", row_status_name(status), reason);
-	if (w->host->say)
-		w->host->say(w->host->self, line.at);
+	if (w->host->print)
+		w->host->print(w->host->self, line.at);
 }

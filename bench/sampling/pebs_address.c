@@ -28,7 +28,7 @@ static unsigned load_bytes(const uint8_t *at, unsigned rex, unsigned *opcode)
 }
 
 /* Decodes a load of exactly `length` bytes at `at`. */
-static bool take_apart(const uint8_t *at, unsigned length, struct parts *p)
+static bool decode_load(const uint8_t *at, unsigned length, struct parts *p)
 {
 	uint8_t copy[16] = { 0 };
 	unsigned prefix, rex, opcode, used, mode, rm;
@@ -84,7 +84,7 @@ enum status pebs_address_before(const uint8_t *code, uint32_t bytes, uint32_t ne
 	}
 	/* The longest decoding wins: a shorter one may be its tail without the prefix. */
 	for (unsigned length = 2; length <= LONGEST && length <= next; length++)
-		if (take_apart(code + next - length, length, &p))
+		if (decode_load(code + next - length, length, &p))
 			found = p;
 	if (!found.length)
 		return ST_SYNTAX;

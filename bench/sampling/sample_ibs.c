@@ -17,7 +17,7 @@
 #define HIT_ITERATIONS 128u  /* of k_chase, in the shorter window of the chase of one line */
 #define HIT_TRIES 5u         /* pairs of these windows, after one that brings the line: their median counts */
 #define HIT_SLOT 6u          /* of the data space, in GiB: no working set of a row that is sampled is there */
-#define CURVE_OPS 3u         /* of a turn of the curve's code, at least: its two loads and the jump back */
+#define CURVE_OPS 3u         /* of an iteration of the curve's code, at least: its two loads and the jump back */
 #define METHOD "IBS"
 
 /* A hit of the L1 to use, in thousandths of a core cycle: a node that points to itself. Once a run. */
@@ -89,7 +89,7 @@ static enum status one_sample(struct loop *l, uint64_t code, struct ibs *ibs, bo
 {
 	struct bench *b = l->b;
 	struct working_set *w = &l->sets[0];
-	/* a chase has an op or two more than its loads; a curve's unit is a turn */
+	/* a chase has an op or two more than its loads; a curve's unit is an iteration */
 	uint64_t loads = code ? ibs->ops / CURVE_OPS : ibs->ops / w->kernel->loads * w->kernel->loads + 2 * w->kernel->loads;
 	struct window ignored;
 	enum status st, stopped;

@@ -215,10 +215,10 @@ struct planner {
 	unsigned register_capacity;
 };
 
-static void say(struct planner *p, const struct text *t)
+static void print(struct planner *p, const struct text *t)
 {
-	if (p->host->say)
-		p->host->say(p->host->self, t->at);
+	if (p->host->print)
+		p->host->print(p->host->self, t->at);
 }
 
 static void print_pci(struct text *t, struct pci_address at)
@@ -242,7 +242,7 @@ static void close_section(struct planner *p)
 		else
 			text_fmt(&t, "  core %-3u 0x%-4X ", s->core, s->msr);
 		text_fmt(&t, "back to 0x%llX at the end\n", (unsigned long long)s->value);
-		say(p, &t);
+		print(p, &t);
 		p->out->restored++;
 	}
 	for (unsigned i = 0; i < p->stay_count; i++) {
@@ -250,7 +250,7 @@ static void close_section(struct planner *p)
 
 		text_init(&t, line, sizeof(line));
 		text_fmt(&t, "  0x%-4X stays as it is at the end: %s [%s]\n", p->stays[i], m ? m->what : "", m ? m->source : "");
-		say(p, &t);
+		print(p, &t);
 	}
 	p->out->kept += p->stay_count;
 	p->stay_count = 0;
@@ -264,7 +264,7 @@ static void open_section(struct planner *p, const char *name)
 	close_section(p);
 	text_init(&t, line, sizeof(line));
 	text_fmt(&t, "%s\n", name);
-	say(p, &t);
+	print(p, &t);
 	p->out->sections++;
 	if (!p->sink)
 		return;
@@ -305,7 +305,7 @@ static void take_entry(void *self, const struct trace_entry *e)
 	text_fmt(&t, "<- 0x%-16llX ", (unsigned long long)e->value);
 	listing_write(&p->listing, &t, e);
 	text_char(&t, '\n');
-	say(p, &t);
+	print(p, &t);
 	if (e->op == TRACE_WRMSR)
 		note_stay(p, (uint32_t)e->address);
 	p->out->writes++;

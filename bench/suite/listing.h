@@ -30,7 +30,7 @@ struct suite_plan_summary {
 	unsigned refused;                          /* writes that the guard would refuse: each is a bug of this program */
 };
 
-/* Runs the settings on pmu/backend/dry_run.h: no register is written and no kernel runs. host->say receives the text row by row: every write with
+/* Runs the settings on pmu/backend/dry_run.h: no register is written and no kernel runs. host->print receives the text row by row: every write with
  * its citation, then the value that each register is restored to. host->append is ignored. `sink`, if given, receives each access in the form of
  * listing_trace_line, and a comment line before each row.
  * ST_OK; the status of suite_check_processor, with `problem`; ST_FULL. */

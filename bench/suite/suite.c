@@ -331,8 +331,8 @@ static void next_kind(struct writer *w)
 	text_init(&t, lines, sizeof(lines));
 	text_fmt(&t, "on %s:\n", out->core_kind);
 	known_program_lines(&t, &out->study);
-	if (w->host->say)
-		w->host->say(w->host->self, lines);
+	if (w->host->print)
+		w->host->print(w->host->self, lines);
 	memset(&out->study, 0, sizeof(out->study));
 }
 

@@ -37,8 +37,8 @@ static void write_account(struct writer *w, const struct account_result *r, bool
 		writer_part(w, r->kind, json);
 	text_init(&line, at, LINE_BYTES);
 	workload_account_lines(&line, r);
-	if (w->host->say)
-		w->host->say(w->host->self, line.at);
+	if (w->host->print)
+		w->host->print(w->host->self, line.at);
 	w->host->put(w->host->self, at, LINE_BYTES);
 }
 
@@ -105,8 +105,8 @@ static void run_trust(struct writer *w, struct bench *b)
 			text_fmt(&line, "trust: the machine stopped in it; it was not tried again\n");
 		else
 			trust_lines(&line, r);
-		if (w->host->say)
-			w->host->say(w->host->self, line.at);
+		if (w->host->print)
+			w->host->print(w->host->self, line.at);
 	}
 	if (r)
 		w->host->put(w->host->self, r, sizeof(*r));

@@ -7,7 +7,7 @@
 #include "pmu/counters/pebs.h"
 
 #define CHOICES_MOST  3u
-#define STEADY_TURNS  4000u     /* of k_known_program under PEBS */
+#define STEADY_ITERATIONS  4000u     /* of k_known_program under PEBS */
 #define WORDS         4096u     /* words read by the loads whose addresses are reconstructed */
 #define REGISTER_RCX  1u
 #define ONE           (1ull << 20) /* of the weights 1 / trip count */
@@ -155,7 +155,7 @@ static void known_program_trips(struct known_program *s)
 	struct pebs_request q = { .period = 71 };
 	struct counted c;
 
-	if (!sample(s, KNOWN_PROGRAM_TRIPS, &p, &q, "branch.retired.cond", s->map.va, STEADY_TURNS, 0))
+	if (!sample(s, KNOWN_PROGRAM_TRIPS, &p, &q, "branch.retired.cond", s->map.va, STEADY_ITERATIONS, 0))
 		return;
 	for (uint32_t i = 0; i + 5 <= s->kernel->bytes && s->out->loop_count < KNOWN_PROGRAM_LOOPS; i++)
 		if (counted_loop(known_program_code(s) + i, i, &c))
@@ -176,7 +176,7 @@ static void known_program_arguments(struct known_program *s)
 	struct pebs_request q = { .period = 13 };
 	struct pebs_record r;
 
-	if (!sample(s, KNOWN_PROGRAM_ARGUMENTS, &p, &q, "branch.retired.call", s->map.va, STEADY_TURNS, 0))
+	if (!sample(s, KNOWN_PROGRAM_ARGUMENTS, &p, &q, "branch.retired.call", s->map.va, STEADY_ITERATIONS, 0))
 		return;
 	for (unsigned i = 0; i < p.records && pebs_read(&p, i, &r) == ST_OK; i++)
 		if (known_program_inside(s, r.ip) && known_program_offset(s, r.ip)) /* offset 0 is the wrapper's call */
@@ -223,7 +223,7 @@ static void known_program_cycles(struct known_program *s)
 	struct pebs_request q = { .period = 499, .companion = true };
 	struct pebs_record r;
 
-	if (!sample(s, KNOWN_PROGRAM_CYCLES, &p, &q, "cycles.precise", s->map.va, STEADY_TURNS, 0))
+	if (!sample(s, KNOWN_PROGRAM_CYCLES, &p, &q, "cycles.precise", s->map.va, STEADY_ITERATIONS, 0))
 		return;
 	s->out->cycle_records = p.records;
 	for (unsigned i = 0; i < p.records && pebs_read(&p, i, &r) == ST_OK; i++)

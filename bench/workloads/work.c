@@ -11,7 +11,7 @@
 
 /* Target level of each load of a ring, sixteen per period: DRAM, L3, L2, or L1 (another word of the previous load's line). */
 struct work_facts {
-	const char *name, *says, *kernel, *ring;
+	const char *name, *description, *kernel, *ring;
 	uint32_t iterations;
 	bool streams, choices;
 };
@@ -24,7 +24,7 @@ static const struct work_facts facts[WORK_KINDS] = {
 };
 
 const char *work_name(enum work_kind k) { return facts[k].name; }
-const char *work_says(enum work_kind k) { return facts[k].says; }
+const char *work_description(enum work_kind k) { return facts[k].description; }
 const char *work_kernel(enum work_kind k) { return facts[k].kernel; }
 uint64_t work_iterations(enum work_kind k) { return facts[k].iterations; }
 
@@ -120,7 +120,7 @@ enum status work_open(struct work *w, struct bench *b, enum work_kind kind, unsi
 	return f->ring ? link_ring(w) : ST_OK;
 }
 
-static enum status visit(struct work *w, const char *kernel, uint64_t a0, uint64_t a1, uint64_t a2, struct job *job)
+static enum status run_kernel(struct work *w, const char *kernel, uint64_t a0, uint64_t a1, uint64_t a2, struct job *job)
 {
 	const struct kernel *k = kernel_find(kernel);
 	uint64_t arguments[6] = { a0, a1, a2 };
@@ -131,7 +131,7 @@ static enum status visit(struct work *w, const char *kernel, uint64_t a0, uint64
 
 enum status work_prepare(struct work *w, uint64_t iterations, struct job *job)
 {
-	const uint64_t visited = iterations * (w->choices ? 1 : w->kernel->loads); /* nodes */
+	const uint64_t nodes_read = iterations * (w->choices ? 1 : w->kernel->loads); /* nodes */
 	enum status st = ST_OK;
 
 	if (w->choices) {
@@ -141,18 +141,18 @@ enum status work_prepare(struct work *w, uint64_t iterations, struct job *job)
 			at[i] = (uint8_t)random_below(&w->b->random, 4);
 	}
 	for (unsigned i = 0; facts[w->kind].streams && i < 3 && st == ST_OK; i++) /* flushes everything a window may read from all caches */
-		st = visit(w, "k_flush", w->map.va + i * STREAM_STRIDE, 4 * facts[w->kind].iterations * w->kernel->step_bytes / LINE, LINE, job);
+		st = run_kernel(w, "k_flush", w->map.va + i * STREAM_STRIDE, 4 * facts[w->kind].iterations * w->kernel->step_bytes / LINE, LINE, job);
 	if (w->nodes) {
-		st = visit(w, "k_flush_chain", w->at, visited < w->nodes ? visited : w->nodes, 0, job);
+		st = run_kernel(w, "k_flush_chain", w->at, nodes_read < w->nodes ? nodes_read : w->nodes, 0, job);
 		if (st == ST_OK)
-			st = visit(w, "k_touch", w->map.va + l3_at(), HOT_BYTES / LINE, LINE, job);
+			st = run_kernel(w, "k_touch", w->map.va + l3_at(), HOT_BYTES / LINE, LINE, job);
 		if (st == ST_OK)
-			st = visit(w, "k_touch", w->map.va + evict_at(), evict_bytes(w->b) / LINE, LINE, job);
+			st = run_kernel(w, "k_touch", w->map.va + evict_at(), evict_bytes(w->b) / LINE, LINE, job);
 		if (st == ST_OK)
-			st = visit(w, "k_touch", w->map.va + l2_at(), HOT_BYTES / LINE, LINE, job);
+			st = run_kernel(w, "k_touch", w->map.va + l2_at(), HOT_BYTES / LINE, LINE, job);
 	}
 	if (w->choices && st == ST_OK)
-		st = visit(w, "k_touch", w->choices, CHOICES_BYTES / LINE, LINE, job);
+		st = run_kernel(w, "k_touch", w->choices, CHOICES_BYTES / LINE, LINE, job);
 	return st;
 }
 

@@ -23,7 +23,7 @@ struct work {
 /* "latency_bound", ... */
 const char *work_name(enum work_kind k);
 /* A description in words. */
-const char *work_says(enum work_kind k);
+const char *work_description(enum work_kind k);
 /* The name of its kernel. */
 const char *work_kernel(enum work_kind k);
 /* Kernel iterations of the shorter window; a working set lasts for four times as many. */

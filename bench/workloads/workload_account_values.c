@@ -44,7 +44,7 @@ bool workload_account_value(const struct account_result *r, const struct account
 }
 
 /* Whether a formula is reported: it holds for this number of threads and its events, where optional, exist on this processor. */
-static bool is_said(const struct account_result *r, const struct account_formula *f)
+static bool is_given(const struct account_result *r, const struct account_formula *f)
 {
 	bool minus, if_any;
 
@@ -185,7 +185,7 @@ static void json_formulas(struct text *t, const struct account_result *r)
 		int64_t milli = 0;
 		bool there;
 
-		if (!is_said(r, f))
+		if (!is_given(r, f))
 			continue;
 		there = workload_account_value(r, f, &milli);
 		text_fmt(t, "%s\"%s\": {\"value\": ", comma ? ", " : "", f->name);
@@ -300,7 +300,7 @@ static void formula_lines(struct text *t, const struct account_result *r)
 		const struct account_formula *f = &workload_account_formulas[i];
 		int64_t milli;
 
-		if (!is_said(r, f))
+		if (!is_given(r, f))
 			continue;
 		text_fmt(t, "  %-24s", f->name);
 		if (!workload_account_value(r, f, &milli)) {
@@ -347,11 +347,11 @@ static void open_lines(struct text *t, const struct account_result *r)
 {
 	for (unsigned i = 0; i < stall_term_count; i++) { /* one line per reason */
 		const char *why = r->terms[i].open;
-		bool said = !why;
+		bool repeated = !why;
 
-		for (unsigned k = 0; k < i && !said; k++)
-			said = r->terms[k].open && str_equal(r->terms[k].open, why);
-		if (said)
+		for (unsigned k = 0; k < i && !repeated; k++)
+			repeated = r->terms[k].open && str_equal(r->terms[k].open, why);
+		if (repeated)
 			continue;
 		text_fmt(t, "  left open, since %s:", why);
 		for (unsigned k = i; k < stall_term_count; k++)
@@ -399,7 +399,7 @@ void workload_account_lines(struct text *t, const struct account_result *r)
 {
 	int64_t ilp[ACCOUNT_ILP];
 
-	text_fmt(t, "account.%s%s%s (%s), %u thread%s a core", work_name(r->kind), r->core_kind ? "@" : "", r->core_kind ? r->core_kind : "", work_says(r->kind),
+	text_fmt(t, "account.%s%s%s (%s), %u thread%s a core", work_name(r->kind), r->core_kind ? "@" : "", r->core_kind ? r->core_kind : "", work_description(r->kind),
 	         r->threads, r->threads == 1 ? "" : "s");
 	if (r->status != ROW_OK) {
 		text_fmt(t, ": %s: %s\n", row_status_name(r->status), r->reason);

@@ -11,7 +11,7 @@ struct count_text {
 	const struct watchdog *watchdog;
 };
 
-static void count_say(void *self, const char *lines)
+static void count_print(void *self, const char *lines)
 {
 	struct count_text *c = self;
 	watchdog_feed(c->watchdog);
@@ -55,7 +55,7 @@ enum exit_status run_count(struct msr_guard *g, const struct cpu *cpu, const str
 	struct session_summary sum;
 	if (at != NULL)
 		text_init(&c.file, at, COUNTS_BYTES_MAX);
-	const struct suite_host host = { .self = &c, .say = count_say, .stop = count_stop, .get = count_get, .put = count_put };
+	const struct suite_host host = { .self = &c, .print = count_print, .stop = count_stop, .get = count_get, .put = count_put };
 	const enum status s = session_run(&g->access, cpu, &settings, &host, &sum, problem, sizeof(problem));
 	const enum status restored = msr_guard_restore(g);
 	if (s != ST_OK)

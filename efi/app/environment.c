@@ -190,6 +190,6 @@ void environment_fill(struct environment *e, const struct smbios *smbios, const 
 	add(e, "processors_lost", "%u", hw->lost);
 	add(e, "processors_idle_by", "%s", park_name(hw->park));
 	if (hw->watchdog != NULL)
-		add(e, "watchdog", "%s", hw->watchdog->said);
+		add(e, "watchdog", "%s", hw->watchdog->found);
 	add(e, "own_job_limit", "%s", hw->timer_per_interval != 0 ? "local APIC timer" : "none");
 }

@@ -77,7 +77,7 @@ struct here {
 	uint64_t started, row_started, shown; /* TSC */
 	struct progress progress; /* as last shown */
 	struct table table;
-	enum status said;         /* the last reason that was printed */
+	enum status printed;         /* the last reason that was printed */
 	uint64_t last_file;       /* TSC when the last complete file was written */
 	bool status_line;         /* a transient line is on the screen */
 };
@@ -91,10 +91,10 @@ static void clear_status(struct here *p)
 
 static enum status told(struct here *p, const char *name, enum status s)
 {
-	if (s != ST_OK && s != p->said) {
+	if (s != ST_OK && s != p->printed) {
 		clear_status(p);
 		print("%s: cannot be written: %s; the run goes on\n", name, reason(s));
-		p->said = s;
+		p->printed = s;
 	}
 	return s;
 }
@@ -118,7 +118,7 @@ static enum status journal_write(struct here *p, enum attempt attempt)
 	if (s == ST_OK && p->unwritten != ST_OK) {
 		clear_status(p);
 		print("journal.jsonl: written again, nothing is missing\n");
-		p->said = ST_OK;
+		p->printed = ST_OK;
 	}
 	p->tries = s == ST_OK ? 0 : p->tries + 1;
 	p->wait = s == ST_OK ? 0 : (1u << (p->tries < 10 ? p->tries : 10)) / 2 - 1;
@@ -174,7 +174,7 @@ static enum status settle(struct here *p, const struct suite_host *host)
 	enum status s = journal_write(p, ATTEMPT_NOW);
 	if (s == ST_OK && p->file_lost && !p->saved->journal.lost) {
 		p->file_lost = false;
-		p->said = ST_OK;
+		p->printed = ST_OK;
 		s = p->files->state == ST_OK ? ST_OK : files_again(p->files);
 		if (s == ST_OK && p->saved->machine.bytes != 0 && !p->saved->machine.lost)
 			s = host_write(p, "machine.txt", p->saved->machine.at, p->saved->machine.bytes);
@@ -232,7 +232,7 @@ static void host_row_done(void *self, const struct row_result *r)
 		resume_progress(p->state, p->files);
 }
 
-static void host_say(void *self, const char *lines)
+static void host_print(void *self, const char *lines)
 {
 	char line[LINE_BYTES];
 	struct text t;
@@ -350,7 +350,7 @@ static enum exit_status run_guarded(struct suite_kinds *k, const struct access *
 		.saved = r->saved, .run = r };
 	struct suite_host host = {
 		.self = &here, .append = host_append, .write = host_write, .progress = host_progress, .working = host_working,
-		.row_done = host_row_done, .say = host_say, .stop = host_stop, .get = host_get, .put = host_put,
+		.row_done = host_row_done, .print = host_print, .stop = host_stop, .get = host_get, .put = host_put,
 		.environment = r->environment->lines, .environment_lines = r->environment->count,
 	};
 
@@ -413,7 +413,7 @@ static enum exit_status run_guarded(struct suite_kinds *k, const struct access *
 }
 
 /* --- plan mode -------------------------------------------------------------------------------------- */
-static void planned_say(void *self, const char *lines)
+static void planned_print(void *self, const char *lines)
 {
 	struct text *file = self;
 	print_text(lines);
@@ -443,7 +443,7 @@ static enum status keep_alone(void *self, const char *name, const void *bytes, s
 static enum exit_status run_plan(const struct access *a, struct run *r)
 {
 	struct text file = { NULL, 0, 0, false };
-	struct suite_host host = { .self = &file, .say = planned_say, .stop = planned_stop, .get = host_get, .put = host_put };
+	struct suite_host host = { .self = &file, .print = planned_print, .stop = planned_stop, .get = host_get, .put = host_put };
 	struct suite_plan_summary sum;
 	char problem[400], *at = pages_get(PLAN_BYTES_MAX);
 	if (at != NULL)

@@ -120,17 +120,17 @@ crc:
 fail:
 	push si
 	mov si, name
-	call say
+	call print
 	pop si
-	call say
+	call print
 	mov si, rest
-	call say
+	call print
 .stop:
 	hlt
 	jmp .stop
 
 ; SI: text up to a zero
-say:
+print:
 	lodsb
 	test al, al
 	jz .end
@@ -147,7 +147,7 @@ say:
 	pop ax
 	mov dl, COM1 & 0xFF
 	out dx, al
-	jmp say
+	jmp print
 .end:
 	ret
 

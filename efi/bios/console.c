@@ -67,7 +67,7 @@ static void uart_char(char c)
 	out8(COM1, (uint8_t)c);
 }
 
-static void say_text(const char *s)
+static void print_text(const char *s)
 {
 	for (; *s != 0; s++) {
 		if (*s == '\n') {
@@ -80,20 +80,20 @@ static void say_text(const char *s)
 	show_cursor();
 }
 
-static void say_list(const char *format, va_list args)
+static void print_list(const char *format, va_list args)
 {
 	char line[200];
 	struct text t;
 	text_init(&t, line, sizeof(line));
 	text_vfmt(&t, format, args);
-	say_text(line);
+	print_text(line);
 }
 
-void say(const char *format, ...)
+void console_print(const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
-	say_list(format, args);
+	print_list(format, args);
 	va_end(args);
 }
 
@@ -112,9 +112,9 @@ void loader_fail(const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
-	say_text("Stallmeter: ");
-	say_list(format, args);
-	say_text("; nothing was started\n");
+	print_text("Stallmeter: ");
+	print_list(format, args);
+	print_text("; nothing was started\n");
 	va_end(args);
 	stop(EXIT_BROKEN);
 }
@@ -123,7 +123,7 @@ void loader_exception(const uint64_t *frame)
 {
 	uint64_t cr2;
 	__asm__ volatile("mov %%cr2, %0" : "=r"(cr2));
-	say("Stallmeter: exception %lu, error 0x%lx, at 0x%lx, CR2 0x%lx; the machine stops\n", (unsigned long)frame[0], (unsigned long)frame[1],
+	console_print("Stallmeter: exception %lu, error 0x%lx, at 0x%lx, CR2 0x%lx; the machine stops\n", (unsigned long)frame[0], (unsigned long)frame[1],
 	    (unsigned long)frame[2], (unsigned long)cr2);
 	stop(EXIT_PANIC);
 }

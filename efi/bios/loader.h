@@ -34,7 +34,7 @@ void loader_exception(const uint64_t *frame);
 
 /* --- console.c: text on the screen and on COM1 -------------------------------------------------------------------------- */
 void console_init(void);
-void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void console_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Prints one line, "Stallmeter: ...; nothing was started", and ends. */
 __attribute__((noreturn, format(printf, 1, 2))) void loader_fail(const char *format, ...);
 extern SIMPLE_TEXT_OUTPUT_INTERFACE console_out;

@@ -202,7 +202,7 @@ EFI_STATUS EFIAPI machine_reset(EFI_RESET_TYPE type, EFI_STATUS status, UINTN by
 	__asm__ volatile("cli");
 	if (type == EfiResetShutdown) {
 		switch_off();
-		say("\nThis machine cannot be switched off by program: do it by hand.\n");
+		console_print("\nThis machine cannot be switched off by program: do it by hand.\n");
 		for (;;)
 			__asm__ volatile("cli; hlt");
 	}

@@ -67,7 +67,7 @@ void loader_main(void)
 	if (memory_init() != ST_OK || memory_map_all() != ST_OK)
 		loader_fail("the memory map has too many ranges, or there is no memory for page tables");
 	find_application(&volume, &file);
-	say("Stallmeter: drive 0x%x, %s, %u bytes\n", bios_drive, APPLICATION, file.bytes);
+	console_print("Stallmeter: drive 0x%x, %s, %u bytes\n", bios_drive, APPLICATION, file.bytes);
 	uint8_t *bytes = read_application(&volume, &file);
 	enum status s = image_load(bytes, file.bytes, &image);
 	if (s != ST_OK)
@@ -75,7 +75,7 @@ void loader_main(void)
 	if (memory_free_pages((uintptr_t)bytes, (file.bytes + 4096ull) / 4096) != EFI_SUCCESS)
 		loader_fail("the memory map is damaged");
 	(void)image.entry(firmware_image_handle(), firmware_tables(&image, &volume));
-	say("Stallmeter: ended; any key starts the machine again\n");
+	console_print("Stallmeter: ended; any key starts the machine again\n");
 	EFI_INPUT_KEY key;
 	while (console_in.ReadKeyStroke(&console_in, &key) != EFI_SUCCESS)
 		machine_stall(20000);

@@ -159,7 +159,7 @@ EFI_STATUS EFIAPI memory_free_pages(EFI_PHYSICAL_ADDRESS at, UINTN pages)
 #define STEP 48u
 EFI_STATUS EFIAPI memory_get_map(UINTN *size, EFI_MEMORY_DESCRIPTOR *map, UINTN *key, UINTN *step, UINT32 *version)
 {
-	UINTN need = 0, held;
+	UINTN need = 0, capacity;
 	if (size == NULL)
 		return EFI_INVALID_PARAMETER;
 	for (unsigned i = 0; i < count; i++)
@@ -168,9 +168,9 @@ EFI_STATUS EFIAPI memory_get_map(UINTN *size, EFI_MEMORY_DESCRIPTOR *map, UINTN 
 		*step = STEP;
 	if (version != NULL)
 		*version = EFI_MEMORY_DESCRIPTOR_VERSION;
-	held = *size;
+	capacity = *size;
 	*size = need;
-	if (held < need)
+	if (capacity < need)
 		return EFI_BUFFER_TOO_SMALL;
 	if (map == NULL || key == NULL)
 		return EFI_INVALID_PARAMETER;

@@ -62,9 +62,9 @@ static EFI_STATUS put_info(const struct fat_file *f, const char *name, UINTN *by
 	UINTN length = 0;
 	while (name[length] != 0)
 		length++;
-	UINTN need = SIZE_OF_EFI_FILE_INFO + (length + 1) * sizeof(CHAR16), held = *bytes;
+	UINTN need = SIZE_OF_EFI_FILE_INFO + (length + 1) * sizeof(CHAR16), capacity = *bytes;
 	*bytes = need;
-	if (held < need)
+	if (capacity < need)
 		return EFI_BUFFER_TOO_SMALL;
 	memset(info, 0, need);
 	info->Size = need;

@@ -55,7 +55,7 @@ static bool is_memory(uint32_t type)
 }
 
 /* The memory map, to be freed with pages_put(map, *held); *size bytes of descriptors, *step each. NULL: none. */
-static uint8_t *memory_map(UINTN *size, UINTN *step, UINTN *held)
+static uint8_t *memory_map(UINTN *size, UINTN *step, UINTN *capacity)
 {
 	UINTN key;
 	UINT32 version;
@@ -64,8 +64,8 @@ static uint8_t *memory_map(UINTN *size, UINTN *step, UINTN *held)
 	if (uefi.boot->GetMemoryMap(size, NULL, &key, step, &version) != EFI_BUFFER_TOO_SMALL || *step == 0)
 		return NULL;
 	*size += 16 * *step; /* the map grows by the memory that holds it */
-	*held = *size;
-	uint8_t *map = pages_get(*held);
+	*capacity = *size;
+	uint8_t *map = pages_get(*capacity);
 	if (map != NULL && uefi.boot->GetMemoryMap(size, (EFI_MEMORY_DESCRIPTOR *)map, &key, step, &version) != EFI_SUCCESS)
 		*size = 0;
 	return map;
@@ -73,8 +73,8 @@ static uint8_t *memory_map(UINTN *size, UINTN *step, UINTN *held)
 
 bool uefi_memory_holds(uint64_t at, uint64_t bytes)
 {
-	UINTN size, step, held;
-	uint8_t *map = at == 0 || bytes == 0 || at + bytes < at ? NULL : memory_map(&size, &step, &held);
+	UINTN size, step, capacity;
+	uint8_t *map = at == 0 || bytes == 0 || at + bytes < at ? NULL : memory_map(&size, &step, &capacity);
 	if (map == NULL)
 		return false;
 	/* Ranges may be adjacent, in any order: each pass advances `at`. */
@@ -90,14 +90,14 @@ bool uefi_memory_holds(uint64_t at, uint64_t bytes)
 			}
 		}
 	}
-	pages_put(map, held);
+	pages_put(map, capacity);
 	return at >= end;
 }
 
 bool uefi_memory_is_ram(uint64_t at, uint64_t bytes)
 {
-	UINTN size, step, held;
-	uint8_t *map = memory_map(&size, &step, &held);
+	UINTN size, step, capacity;
+	uint8_t *map = memory_map(&size, &step, &capacity);
 	bool found = false;
 	for (UINTN i = 0; map != NULL && i + step <= size && !found; i += step) {
 		const EFI_MEMORY_DESCRIPTOR *d = (const EFI_MEMORY_DESCRIPTOR *)(map + i);
@@ -106,7 +106,7 @@ bool uefi_memory_is_ram(uint64_t at, uint64_t bytes)
 		        at < d->PhysicalStart + (d->NumberOfPages << 12);
 	}
 	if (map != NULL)
-		pages_put(map, held);
+		pages_put(map, capacity);
 	return found;
 }
 

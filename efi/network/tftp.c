@@ -11,11 +11,11 @@ enum { OPCODE_ERROR = 5, ERROR_NOT_FOUND = 1, ERROR_ACCESS = 2, ERROR_EXISTS = 6
 
 static const char forbidden[] = "Permission denied";
 
-struct heard { bool error, forbidden; unsigned code; };
+struct answer { bool error, forbidden; unsigned code; };
 
 static EFI_STATUS EFIAPI check_packet(struct tftp_protocol *self, struct tftp_token *token, UINT16 bytes, const uint8_t *packet)
 {
-	struct heard *h = token->context;
+	struct answer *h = token->context;
 	(void)self;
 	if (bytes >= 4 && packet[0] == 0 && packet[1] == OPCODE_ERROR) {
 		h->error = true;
@@ -31,7 +31,7 @@ static EFI_STATUS EFIAPI poll(void *protocol)
 	return tftp->poll(tftp);
 }
 
-static enum status run(struct tftp_protocol *tftp, struct network_wait *wait, const struct transfer_job *j, struct transfer_answer *out, struct heard *h)
+static enum status run(struct tftp_protocol *tftp, struct network_wait *wait, const struct transfer_job *j, struct transfer_answer *out, struct answer *h)
 {
 	struct tftp_option block = { (CHAR8 *)"blksize", (CHAR8 *)"1428" }; /* RFC 2348: fills an Ethernet frame with room to spare */
 	const char *name = j->address->path + 1;
@@ -56,7 +56,7 @@ void transfer_tftp(const struct network *n, const struct transfer_job *j, struct
 		.server_port = j->address->port != 0 ? j->address->port : TFTP_PORT, .tries = TRIES, .timeout_s = TIMEOUT_S };
 	struct network_child child;
 	struct network_wait wait = { .done = NULL };
-	struct heard h = { .error = false };
+	struct answer h = { .error = false };
 	memcpy(c.station.Addr, n->station, 4);
 	memcpy(c.mask.Addr, n->mask, 4);
 	memcpy(c.gateway.Addr, n->gateway, 4);

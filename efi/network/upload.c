@@ -49,17 +49,17 @@ static void failed(struct upload *u, const char *address, const struct transfer_
 	u->hopeless = a->no_tls;
 	u->failures++;
 	u->next = now_ms(u) + (wait < WAIT_MAX_S ? wait : WAIT_MAX_S) * 1000ull;
-	if (str_equal(why, u->said))
+	if (str_equal(why, u->printed))
 		return;
-	str_copy(u->said, sizeof(u->said), why);
+	str_copy(u->printed, sizeof(u->printed), why);
 	print("upload: %s: %s; %s\n", address, why, u->hopeless ? "nothing is sent" : "it is kept, and put again later");
 }
 
 static void succeeded(struct upload *u)
 {
-	if (u->said[0] != 0)
+	if (u->printed[0] != 0)
 		print("upload: %s goes on, nothing is missing\n", u->dir);
-	u->said[0] = 0;
+	u->printed[0] = 0;
 	u->failures = 0;
 }
 

@@ -46,7 +46,7 @@ struct upload {
 	bool conflict;                /* the server has a file of another's in our folder */
 	unsigned failures;            /* in a row */
 	uint64_t next;                /* TSC before which nothing is tried */
-	char said[ADDRESS_TEXT];      /* the last reason that was printed */
+	char printed[ADDRESS_TEXT];      /* the last reason that was printed */
 };
 
 /* `to`: an address that address_parse takes. `name`: the run's, without its number. No traffic yet. */

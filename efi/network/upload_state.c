@@ -146,7 +146,7 @@ static void send_run(void *self, const char *run)
 			pages_put(text, pages_bytes);
 	}
 	e->stop = s != ST_OK;
-	str_copy(e->u->said, sizeof(e->u->said), one.said);
+	str_copy(e->u->printed, sizeof(e->u->printed), one.printed);
 	if (note_text(at, sizeof(at), one.dir, n.journal, s == ST_OK, &bytes) != ST_OK || files_save_of_run(one.files, run, UPLOAD_STATE, at, bytes) != ST_OK)
 		print("upload: %s\\" UPLOAD_STATE " cannot be written\n", run);
 	if (s == ST_OK)

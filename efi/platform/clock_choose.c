@@ -1,8 +1,8 @@
 /* efi/platform/clock_choose.c: which of three frequencies of the TSC is right: no firmware is needed, so tests run it anywhere. */
 #include "efi/platform/clock.h"
 
-#define APART_PPM       10000u /* CPUID 0x16 rounds to MHz, and crystals differ by less than 100 ppm */
-#define APART_STALL_PPM 30000u /* a Stall lasts somewhat longer */
+#define TOLERANCE_PPM       10000u /* CPUID 0x16 rounds to MHz, and crystals differ by less than 100 ppm */
+#define STALL_TOLERANCE_PPM 30000u /* a Stall lasts somewhat longer */
 
 static bool agree(uint64_t a, uint64_t b, uint64_t ppm)
 {
@@ -12,7 +12,7 @@ static bool agree(uint64_t a, uint64_t b, uint64_t ppm)
 
 void clock_choose(struct clock *c)
 {
-	bool timer_cpuid = agree(c->timer_hz, c->cpuid_hz, APART_PPM), timer_stall = agree(c->timer_hz, c->stall_hz, APART_STALL_PPM);
+	bool timer_cpuid = agree(c->timer_hz, c->cpuid_hz, TOLERANCE_PPM), timer_stall = agree(c->timer_hz, c->stall_hz, STALL_TOLERANCE_PPM);
 	c->alone = !timer_cpuid && !timer_stall;
 	if (c->timer_hz != 0 && (!c->alone || c->cpuid_hz == 0)) {
 		c->tsc_hz = c->timer_hz;

@@ -172,8 +172,8 @@ enum status physical_get(const struct acpi *acpi, uint64_t wb_above, uint64_t by
 	if (uefi.boot->GetMemoryMap(&size, NULL, &key, &step, &version) != EFI_BUFFER_TOO_SMALL)
 		return ST_IO;
 	size += 16 * step; /* the map grows by the memory that holds it */
-	size_t held = size;
-	uint8_t *map = pages_get(held);
+	size_t capacity = size;
+	uint8_t *map = pages_get(capacity);
 	if (map == NULL)
 		return ST_FULL;
 	if (uefi.boot->GetMemoryMap(&size, (EFI_MEMORY_DESCRIPTOR *)map, &key, &step, &version) != EFI_SUCCESS)
@@ -195,7 +195,7 @@ enum status physical_get(const struct acpi *acpi, uint64_t wb_above, uint64_t by
 				result = ST_OK;
 		}
 	}
-	pages_put(map, held);
+	pages_put(map, capacity);
 	if (result == ST_OK)
 		memset((void *)(uintptr_t)*pa, 0, bytes);
 	return result;

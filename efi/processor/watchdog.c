@@ -107,9 +107,9 @@ void watchdog_arm(struct watchdog *w, const struct smbios *smbios, unsigned seco
 	const bool firmware = firmware_set(seconds);
 	arm_what_there_is(w, smbios, seconds);
 	const char *const chip = w->chip.chip != NULL ? w->chip.chip->name : "", *const bmc = w->bmc.armed ? "the management controller's" : "";
-	text_init(&t, w->said, sizeof(w->said));
-	if (w->chip.held != NULL && w->chip.chip == NULL)
-		print("watchdog: %s: %s\n", w->chip.held->name, w->chip.why);
+	text_init(&t, w->found, sizeof(w->found));
+	if (w->chip.unusable != NULL && w->chip.chip == NULL)
+		print("watchdog: %s: %s\n", w->chip.unusable->name, w->chip.why);
 	else if (w->chip.chip == NULL && bridge() != 0)
 		print("watchdog: none is known of the chipset with the bridge %04x:%04x\n", bridge() & 0xFFFF, bridge() >> 16);
 	if (w->chip.chip != NULL || w->bmc.armed)
@@ -118,7 +118,7 @@ void watchdog_arm(struct watchdog *w, const struct smbios *smbios, unsigned seco
 		text_fmt(&t, "the firmware's alone, %u s; it cannot act while interrupts are off", w->seconds);
 	else
 		text_fmt(&t, "none works here; a machine that hangs stays so");
-	print("watchdog: %s\n", w->said);
+	print("watchdog: %s\n", w->found);
 	if (!firmware && w->chip.chip == NULL && !w->bmc.armed)
 		w->seconds = 0;
 }

@@ -14,7 +14,7 @@ struct watchdog {
 	struct watchdog_chip_state chip;
 	struct watchdog_bmc bmc;
 	uint64_t fed_at;  /* TSC, by watchdog_feed_seldom */
-	char said[160];   /* which there are, for the results */
+	char found[160];   /* which there are, for the results */
 };
 
 /* Arms what there is and reports it in a line, and what of it cannot be used in another; seconds 0: no effect, no report. */

@@ -416,7 +416,7 @@ void watchdog_chip_arm(struct watchdog_chip_state *to, const struct watchdog_io 
 				*to = c;
 				return;
 			}
-			to->held = chip;
+			to->unusable = chip;
 			to->why = why;
 		}
 }

@@ -21,7 +21,7 @@ struct watchdog_io {
 /* --- a chipset's timer ---------------------------------------------------------------------------- */
 struct watchdog_chip_state {
 	const struct watchdog_chip *chip; /* NULL: none is armed */
-	const struct watchdog_chip *held; /* one that is there and cannot be used */
+	const struct watchdog_chip *unusable; /* one that is there and cannot be used */
 	const char *why;                  /* why not */
 	unsigned seconds;                 /* that it waits: its longest, where that is less than asked for */
 	uint32_t function;                /* of bus 0, as in IN_CONFIG */

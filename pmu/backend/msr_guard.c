@@ -345,7 +345,7 @@ static unsigned alike(const struct access *a)
 }
 
 /* Whether the processor says that its cores are of several kinds (SDM volume 2A, CPUID 7 EDX[15]), also one that has no descriptor of its own. */
-static bool says_hybrid(const struct access *a)
+static bool is_hybrid(const struct access *a)
 {
 	struct cpuid_regs r;
 
@@ -359,7 +359,7 @@ void msr_guard_init(struct msr_guard *g, const struct access *under, const struc
 	*g = (struct msr_guard){ .access = *under, .under = under, .processor = p, .saved = saved, .capacity = capacity };
 	g->access.ops = &msr_guard_ops;
 	g->access.self = g;
-	if (p->core_type || (!p->models && p->msr_count && under->cores > 1 && says_hybrid(under)))
+	if (p->core_type || (!p->models && p->msr_count && under->cores > 1 && is_hybrid(under)))
 		g->access.cores = alike(under);
 	g->access.failure = &g->failure;
 }

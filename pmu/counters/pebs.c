@@ -226,14 +226,14 @@ static enum status start(struct pebs *p)
 		s = set_counter(p, r->event, r->counter, (0 - r->period) & width_mask(p), p->layout->groups ? EVTSEL_ADAPTIVE : 0);
 		counters |= 1ull << r->counter;
 		/* adaptive records: bits from 32 on are of the fixed counters, and the latency event needs none */
-		const bool enabled_apart = r->event->pebs == EVENT_LATENCY && !p->layout->groups;
-		sampling |= 1ull << r->counter | (enabled_apart ? 1ull << (LL_EN + r->counter) : 0);
+		const bool own_enable = r->event->pebs == EVENT_LATENCY && !p->layout->groups;
+		sampling |= 1ull << r->counter | (own_enable ? 1ull << (LL_EN + r->counter) : 0);
 		if (s == ST_OK && r->has_companion) {
 			s = set_counter(p, r->event, r->companion_counter, 0, 0);
 			counters |= 1ull << r->companion_counter;
 			/* the latency event counts only where it is enabled for records (SDM, load-latency facility); from 0 on it writes none */
 			if (r->event->pebs == EVENT_LATENCY)
-				sampling |= 1ull << r->companion_counter | (enabled_apart ? 1ull << (LL_EN + r->companion_counter) : 0);
+				sampling |= 1ull << r->companion_counter | (own_enable ? 1ull << (LL_EN + r->companion_counter) : 0);
 		}
 		if (s == ST_OK && r->has_beside) {
 			s = set_counter(p, r->beside, r->beside_counter, 0, 0);

@@ -176,17 +176,17 @@ static bool assign_all(struct search *k)
 }
 
 /* A number for each list of registers: the ESCRs of a want, then the counters. */
-static void say_registers(const struct search *k, struct text *why)
+static void explain_registers(const struct search *k, struct text *why)
 {
 	uint32_t counters = 0;
 	const char *before = " need ";
 	for (unsigned slot = 0; slot < ESCR_COUNT; slot++)
-		for (unsigned i = 0, said = 0; i < k->n && !said; i++)
+		for (unsigned i = 0, named = 0; i < k->n && !named; i++)
 			for (unsigned side = 0; side < 2 && !(k->left_out >> i & 1); side++)
-				if (k->wants[i].event->escr[side] == ESCR_FIRST + slot && !said) {
+				if (k->wants[i].event->escr[side] == ESCR_FIRST + slot && !named) {
 					text_fmt(why, "%sESCR 0x%X", before, ESCR_FIRST + slot);
 					before = ", ";
-					said = 1;
+					named = 1;
 				}
 	for (unsigned i = 0; i < k->n; i++)
 		for (unsigned side = 0; side < 2; side++)
@@ -201,7 +201,7 @@ static void say_registers(const struct search *k, struct text *why)
 }
 
 /* Leaves out every want without which the rest still collides; names those that remain. */
-static void say_collision(struct search *k, struct text *why)
+static void explain_collision(struct search *k, struct text *why)
 {
 	const char *before = "";
 	for (unsigned i = 0; i < k->n; i++) {
@@ -217,7 +217,7 @@ static void say_collision(struct search *k, struct text *why)
 			text_fmt(why, "%s%s", before, name_of(&k->wants[i]));
 			before = ", ";
 		}
-	say_registers(k, why);
+	explain_registers(k, why);
 	text_fmt(why, ", and cannot all have them");
 }
 
@@ -245,7 +245,7 @@ enum status netburst_assign(uint32_t usable, const struct netburst_want *wants, 
 	}
 	if (assign_all(&k))
 		return ST_OK;
-	say_collision(&k, why);
+	explain_collision(&k, why);
 	memset(assigned, 0, n * sizeof(*assigned));
 	return ST_UNSUPPORTED;
 }

@@ -71,7 +71,7 @@ enum status netburst_sample_start(struct netburst_sample *s, const struct event 
 	struct netburst_want wants[2];
 	struct netburst_assignment assigned[2];
 	char reason[256];
-	struct text said;
+	struct text collision;
 	*why = NULL;
 	s->records = 0;
 	s->full = false;
@@ -93,8 +93,8 @@ enum status netburst_sample_start(struct netburst_sample *s, const struct event 
 	own->pebs = s->precise;
 	own->pmi0 = !s->precise && !thread;
 	own->pmi1 = !s->precise && thread;
-	text_init(&said, reason, sizeof(reason));
-	if (netburst_assign(s->cpu->general_mask, wants, n, assigned, &said) != ST_OK) {
+	text_init(&collision, reason, sizeof(reason));
+	if (netburst_assign(s->cpu->general_mask, wants, n, assigned, &collision) != ST_OK) {
 		*why = s->precise ? "the event leaves no record on IQ_COUNTER4, of thread 1 IQ_COUNTER5" : "no counter for the event";
 		return ST_UNSUPPORTED;
 	}

@@ -265,7 +265,7 @@ static void partly(struct uncore *u, unsigned type, unsigned socket, unsigned in
 }
 
 /* Why no box of a type can count: the register that failed, if one did. */
-static void say_absent(struct uncore *u, unsigned type, const struct access *a)
+static void explain_absent(struct uncore *u, unsigned type, const struct access *a)
 {
 	const struct uncore_box *b = &u->cpu->processor->boxes[type];
 	struct text t;
@@ -346,7 +346,7 @@ enum status uncore_find(const struct access *a, const struct cpu *cpu, struct un
 				partly(u, b, socket, (unsigned)__builtin_ctz(any & ~u->present[socket][b]), NULL);
 		if (any)
 			continue;
-		say_absent(u, b, a);
+		explain_absent(u, b, a);
 		absent++;
 	}
 	if (a->failure)

@@ -49,9 +49,9 @@ static const char *modelled(struct listing *l, const char *name, const struct un
 
 static const char *precise(const struct event *e)
 {
-	static const char *const said[] = { "-", "yes", "only", "latency" };
+	static const char *const words[] = { "-", "yes", "only", "latency" };
 
-	return said[e->pebs < COUNT_OF(said) ? e->pebs : 0];
+	return words[e->pebs < COUNT_OF(words) ? e->pebs : 0];
 }
 
 static void print_head(const char *what, const char *select, const char *extra)
@@ -139,9 +139,9 @@ static void print_metric(const struct processor *p, const struct netburst_metric
 		const struct netburst_event *e = &p->detectors[m->also];
 
 		printf("; with %s", e->name);
-		for (unsigned u = 0, said = 0; u < e->unit_count; u++)
+		for (unsigned u = 0, listed = 0; u < e->unit_count; u++)
 			if (m->also_mask >> e->units[u].bit & 1)
-				printf("%c%s", said++ ? '+' : '.', e->units[u].name);
+				printf("%c%s", listed++ ? '+' : '.', e->units[u].name);
 		if (m->also_escr)
 			printf(" by ESCR 0x%X", e->escr[m->also_escr - 1]);
 	}
@@ -208,13 +208,13 @@ static void print_use(struct listing *l, const struct event *e)
 	struct netburst_want w[2];
 	const unsigned n = netburst_wants_of(&cpu, e, 0, w);
 	const struct netburst_want *own = &w[n - 1];
-	char cccr[40], said[400];
+	char cccr[40], description[400];
 
 	snprintf(cccr, sizeof(cccr), "0x%08X%s", netburst_cccr_value(own), n > 1 ? " with another" : "");
-	snprintf(said, sizeof(said), "%s%s%s%s", e->what, n > 1 ? "; what tags its uops is detected with it: " : "", n > 1 ? w[0].event->name : "",
+	snprintf(description, sizeof(description), "%s%s%s%s", e->what, n > 1 ? "; what tags its uops is detected with it: " : "", n > 1 ? w[0].event->name : "",
 	         e->netburst->threads != 1 || e->netburst->active != NETBURST_ANY ? " (needs two threads a core)" : "");
 	printf("%-58s 0x%08X  %-24s 0x%-6X %-7s %-8s %s\n", e->name, netburst_escr_value(own), cccr, own->event->counters[0] | own->event->counters[1],
-	       own->event->tags > 1 ? "yes" : "-", modelled(l, e->name, NULL, 0), said);
+	       own->event->tags > 1 ? "yes" : "-", modelled(l, e->name, NULL, 0), description);
 }
 
 static void print_cores(struct listing *l)
@@ -226,15 +226,15 @@ static void print_cores(struct listing *l)
 	for (unsigned i = 0; i < p->event_count; i++) {
 		const struct event *e = &p->events[i];
 		const struct quirk *q = event_overcounts(p, e->name);
-		char said[400];
+		char description[400];
 
 		if (e->netburst) {
 			print_use(l, e);
 			continue;
 		}
-		snprintf(said, sizeof(said), "%s%s%s%s", e->what, q ? "; counts too much (" : "", q ? q->erratum : "", q ? ")" : "");
+		snprintf(description, sizeof(description), "%s%s%s%s", e->what, q ? "; counts too much (" : "", q ? q->erratum : "", q ? ")" : "");
 		print_event(e->name, counter_select(e) & ~(uint64_t)SELECT_ON, e->extra_msr, e->extra_value, e->counter_mask ? 0 : e->fixed, e->counter_mask, precise(e),
-		            modelled(l, e->name, NULL, 0), said);
+		            modelled(l, e->name, NULL, 0), description);
 	}
 }
 

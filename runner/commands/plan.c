@@ -37,7 +37,7 @@ static void write_trace(void *self, const char *line)
 
 static int plan_on(const struct command *c, struct backend *b, const struct suite_settings *s, FILE *trace)
 {
-	const struct suite_host host = {.say = print_lines, .get = backend_pages_get, .put = backend_pages_put};
+	const struct suite_host host = {.print = print_lines, .get = backend_pages_get, .put = backend_pages_put};
 	struct suite_plan_summary sum;
 	char problem[512];
 	enum status st = suite_plan(b->access, s, &host, trace ? write_trace : NULL, trace, &sum, problem, sizeof(problem));

@@ -25,7 +25,7 @@ static const char *backend_name = "native", *machine_name, *suite, *label = "", 
 static uint64_t repetitions, vector_bits, seed;
 static bool proofs;
 static struct suite_kinds kinds;
-static char kinds_said[160];
+static char kinds_text[160];
 
 static unsigned run_options(struct option *list, unsigned most)
 {
@@ -193,7 +193,7 @@ static void host_row_done(void *self, const struct row_result *r)
 	text_fmt(&here->row_ms, "%s%s%s%s %llu", here->row_ms.length ? ", " : "", r->name, r->core_kind ? "@" : "", r->core_kind ? r->core_kind : "", (unsigned long long)(now_ms() - here->row_started));
 }
 
-static void host_say(void *self, const char *lines)
+static void host_print(void *self, const char *lines)
 {
 	print_lines(self, lines);
 }
@@ -224,9 +224,9 @@ static void environment_add(struct environment *e, const char *key, const char *
 static void environment_kinds(struct environment *e, const struct access *a)
 {
 	struct text t;
-	text_init(&t, kinds_said, sizeof(kinds_said));
+	text_init(&t, kinds_text, sizeof(kinds_text));
 	if (suite_kinds_text(&kinds, a, &t))
-		environment_add(e, "core_kinds", kinds_said);
+		environment_add(e, "core_kinds", kinds_text);
 }
 
 static void environment_fill(struct environment *e, const struct backend *b)
@@ -253,7 +253,7 @@ static void environment_fill(struct environment *e, const struct backend *b)
 }
 
 /* What the processor says otherwise than its descriptor. */
-static void say_differences(const struct command *c, struct environment *e, const struct cpu *cpu)
+static void print_differences(const struct command *c, struct environment *e, const struct cpu *cpu)
 {
 	char differs[160];
 	struct text t;
@@ -329,7 +329,7 @@ static int run_on(const struct command *c, struct backend *b, const struct suite
 	static struct environment environment;
 	struct surroundings here = {.directory = {.fd = -1}, .terminal = isatty(STDERR_FILENO), .table = {.proofs = proofs}, .started = now_ms()};
 	struct suite_host host = {.self = &here, .append = host_append, .write = host_write, .progress = host_progress, .row_done = host_row_done,
-		.say = host_say, .stop = host_stop, .get = backend_pages_get, .put = backend_pages_put, .working = here.terminal ? host_working : NULL,
+		.print = host_print, .stop = host_stop, .get = backend_pages_get, .put = backend_pages_put, .working = here.terminal ? host_working : NULL,
 		.environment = environment.lines};
 	struct suite_summary summary;
 	char problem[512];
@@ -345,7 +345,7 @@ static int run_on(const struct command *c, struct backend *b, const struct suite
 		return bad;
 	environment_fill(&environment, b);
 	for (unsigned i = 0; i < kinds.count; i++)
-		say_differences(c, &environment, kinds.run[i].cpu);
+		print_differences(c, &environment, kinds.run[i].cpu);
 	static char row_ms[32768];
 	text_init(&here.row_ms, row_ms, sizeof(row_ms));
 	environment.lines[environment.count++] = (struct environment_line){"row_ms", row_ms};
@@ -358,7 +358,7 @@ static int run_on(const struct command *c, struct backend *b, const struct suite
 		host.append = NULL;
 		host.write = NULL;
 	}
-	struct sheet sheet = {kinds.run[0].a, kinds.run[0].cpu, &summary, kinds_said};
+	struct sheet sheet = {kinds.run[0].a, kinds.run[0].cpu, &summary, kinds_text};
 	print_text(&here, write_head, &sheet);
 	enum status s = suite_run_kinds(kinds.run, kinds.count, settings, &host, &summary);
 	if (here.trace)

@@ -49,7 +49,7 @@ static bool whole(int fd, void *at, size_t bytes)
 	return got == bytes;
 }
 
-/* ---- within: a kernel's turn ------------------------------------------------------------------ */
+/* ---- within: a kernel in this process ------------------------------------------------------------------ */
 
 static int run_kernel(const struct command *c)
 {

@@ -43,7 +43,7 @@ static bool stopped(void *self)
 	return stop_asked;
 }
 
-static void say(void *self, const char *lines)
+static void print_lines(void *self, const char *lines)
 {
 	(void)self;
 	fputs(lines, stdout);
@@ -71,7 +71,7 @@ static bool microseconds(const struct command *c, const char *option, const char
 static int stat_on(const struct command *c, struct backend *b, const struct session_settings *s)
 {
 	static struct msr_guard guard;
-	const struct suite_host host = {.say = say, .stop = stopped, .get = backend_pages_get, .put = backend_pages_put};
+	const struct suite_host host = {.print = print_lines, .stop = stopped, .get = backend_pages_get, .put = backend_pages_put};
 	struct session_summary sum;
 	struct cpu cpu;
 	char problem[512];

@@ -157,7 +157,7 @@ static json_t *load(const char *text, size_t bytes, json_error_t *error)
 }
 
 /* libjansson's message, on one line, printable. */
-static void say_syntax(char *problem, size_t capacity, const char *name, int line, const json_error_t *error)
+static void syntax_problem(char *problem, size_t capacity, const char *name, int line, const json_error_t *error)
 {
 	snprintf(problem, capacity, "%s:%d:%d: %s", name, line, error->column, error->text);
 	str_one_line(problem);
@@ -292,7 +292,7 @@ static enum status journal_tree(struct results *r, const char *text, size_t byte
 		if (!line && boot_follows(end + 1, text + bytes)) {
 			g.torn = number;
 		} else if (!line) {
-			say_syntax(problem, capacity, name, number, &error);
+			syntax_problem(problem, capacity, name, number, &error);
 			st = ST_SYNTAX;
 		} else if ((st = journal_line(&g, line, &why)) != ST_OK)
 			snprintf(problem, capacity, "%s:%d: %s", name, number, why);
@@ -337,7 +337,7 @@ enum status reader_parse(struct results *r, const char *text, size_t bytes, enum
 		if (st != ST_OK)
 			return st;
 	} else if (!(root = load(text, bytes, &error))) {
-		say_syntax(problem, capacity, name, error.line, &error);
+		syntax_problem(problem, capacity, name, error.line, &error);
 		return ST_SYNTAX;
 	}
 	enum status st = document_of(r, root);

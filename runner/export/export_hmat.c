@@ -76,14 +76,14 @@ static json_t *entries(const struct matrix *m)
 }
 
 /* In per cent of the measured value: +100 if the firmware says twice as much. */
-static json_t *difference(const struct matrix *measured, const struct matrix *said)
+static json_t *difference(const struct matrix *measured, const struct matrix *told)
 {
 	json_t *list = json_array();
 	for (unsigned i = 0; i < measured->nodes; i++) {
 		json_t *line = json_array();
 		for (unsigned k = 0; k < measured->nodes; k++)
-			json_array_append_new(line, measured->there[i][k] && said->there[i][k] ?
-			                      json_real((double)(long)((said->at[i][k] / measured->at[i][k] - 1) * 1000 + (said->at[i][k] < measured->at[i][k] ? -0.5 : 0.5)) / 10) : json_null());
+			json_array_append_new(line, measured->there[i][k] && told->there[i][k] ?
+			                      json_real((double)(long)((told->at[i][k] / measured->at[i][k] - 1) * 1000 + (told->at[i][k] < measured->at[i][k] ? -0.5 : 0.5)) / 10) : json_null());
 		json_array_append_new(list, line);
 	}
 	return list;
@@ -93,14 +93,14 @@ static json_t *difference(const struct matrix *measured, const struct matrix *sa
 static bool compared(const struct export *e, json_t *into, const struct matrix *measured, const char *const *names)
 {
 	for (; *names; names++) {
-		static struct matrix said;
-		memset(&said, 0, sizeof(said));
-		said.nodes = measured->nodes;
-		if (!firmware(e, *names, &said))
+		static struct matrix told;
+		memset(&told, 0, sizeof(told));
+		told.nodes = measured->nodes;
+		if (!firmware(e, *names, &told))
 			continue;
 		json_object_set_new(into, "firmware_from", json_string(*names));
-		json_object_set_new(into, "firmware", entries(&said));
-		json_object_set_new(into, "firmware_difference_percent", difference(measured, &said));
+		json_object_set_new(into, "firmware", entries(&told));
+		json_object_set_new(into, "firmware_difference_percent", difference(measured, &told));
 		return true;
 	}
 	return false;

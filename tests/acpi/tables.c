@@ -13,7 +13,7 @@
 static struct { uint8_t *at; uint32_t bytes; } blocks[BLOCKS];
 static unsigned block_count;
 static const uint8_t *rsdp, *entry;
-static unsigned said;
+static unsigned complaints;
 
 /* --- what efi/ has from the firmware ------------------------------------------------------------- */
 const void *uefi_table(const EFI_GUID *guid)
@@ -40,7 +40,7 @@ void print(const char *format, ...)
 	va_start(args, format);
 	vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
-	said++;
+	complaints++;
 }
 
 void fault_inject_acpi(struct acpi *a) { (void)a; }
@@ -246,36 +246,36 @@ int main(int argc, char **argv)
 	build(16, 2);
 	acpi_open(&a);
 	smbios_open(&s);
-	check(sane(&a) && a.nodes == 2 && a.srat && a.slit && a.ecam_count == 1 && a.pm_timer_port == 0x608 && said == 0, "whole tables are read without a word");
+	check(sane(&a) && a.nodes == 2 && a.srat && a.slit && a.ecam_count == 1 && a.pm_timer_port == 0x608 && complaints == 0, "whole tables are read without a word");
 	check(a.madt_processors == 16 && a.madt_enabled == 16 && a.madt_highest == 15 && a.madt_count == 16 && a.madt_ids[7] == 7, "MADT counted");
 	check(a.holes == 2 && a.generic_initiators == 1 && a.hmat_there && a.hmat[0] == 1 && a.hmat[1] == 1 && a.hmat[2] == 1 && a.cxl,
 	      "memory holes, generic initiators, HMAT and CXL are recorded");
 	check(s.found && s.module_count == 1 && strcmp(s.product, "Product") == 0 && s.modules[0].bytes == 8ull << 30, "SMBIOS read");
 	drop();
-	said = 0;
+	complaints = 0;
 	build(600, 8);
 	acpi_open(&a);
-	check(sane(&a) && said == 0 && a.nodes == 8 && a.cpu_count == 600 && a.madt_enabled == 600 && a.madt_highest == 599 && a.madt_count == 600 && a.madt_ids[599] == 599, "600 processors by x2APIC id on 8 nodes");
+	check(sane(&a) && complaints == 0 && a.nodes == 8 && a.cpu_count == 600 && a.madt_enabled == 600 && a.madt_highest == 599 && a.madt_count == 600 && a.madt_ids[599] == 599, "600 processors by x2APIC id on 8 nodes");
 	check(a.nodes_without_processors == 1 && acpi_core_node(&a, 599) == 6 && acpi_core_node(&a, 0) == 0, "one of the nodes has no processor");
 	drop();
-	said = 0;
+	complaints = 0;
 	build(16, 2);
 	blocks[T_MCFG].at[44 + 10] = 9, blocks[T_MCFG].at[44 + 11] = 3;
 	checksum(blocks[T_MCFG].at, blocks[T_MCFG].bytes);
 	blocks[T_SLIT].at[44 + 1] = 4;
 	checksum(blocks[T_SLIT].at, blocks[T_SLIT].bytes);
 	acpi_open(&a);
-	check(sane(&a) && a.ecam_count == 0 && !a.slit && a.distance[1] == 20 && said == 2, "buses that end before they begin, a distance below 10: told and left out");
+	check(sane(&a) && a.ecam_count == 0 && !a.slit && a.distance[1] == 20 && complaints == 2, "buses that end before they begin, a distance below 10: told and left out");
 	drop();
 	for (unsigned i = 0; i < variants; i++) {
 		build(40, 3);
 		unsigned victim = i % block_count;
 		damage(victim);
-		said = 0;
+		complaints = 0;
 		acpi_open(&a);
 		smbios_open(&s);
 		(void)smbios_identity(&s);
-		damaged_ones += said != 0;
+		damaged_ones += complaints != 0;
 		if (!sane(&a) || s.module_count > SMBIOS_MODULES) {
 			printf("# variant %u: block %u: not sane\n", i, victim);
 			bad++;

@@ -2,7 +2,7 @@
  *
  * STREAM is likwid-bench's: stream (our triad), copy, load (read), store (write), update (copy onto itself), daxpy (triad that adds to its own
  * array). Ours is the vector width that is the fastest here, then the offset between the arrays that is, as bench/measure/vector_width.c takes
- * them for a row: found by passes of each by turns, not timed. WHO is ours or gcc; arrays of BYTES each a thread (a power of two). Prints GB/s,
+ * them for a row: found by passes of each by passes, not timed. WHO is ours or gcc; arrays of BYTES each a thread (a power of two). Prints GB/s,
  * bytes an element as likwid-bench counts them, over the passes that move GB a thread. As there, all threads spin at one barrier
  * before these passes and at one behind them, and nothing sleeps in between; the pass before them, which brings pages and
  * caches to their state, is not timed. */
@@ -56,7 +56,7 @@ struct runner {
 	uint8_t *memory;
 	uint64_t offset;          /* bytes between arrays */
 	kernel_of_stream *kernel; /* NULL: the C loop; of several that which is taken */
-	uint64_t bytes, turns, ns; /* turns: round the arrays, while timed; ns: of all of them, until the last thread is done */
+	uint64_t bytes, passes, ns; /* passes: round the arrays, while timed; ns: of all of them, until the last thread is done */
 	bool nt;
 	struct race *race;
 };
@@ -130,15 +130,15 @@ static const struct stream streams[] = {
 
 static double *array(const struct runner *r, unsigned i) { return (double *)(void *)(r->memory + i * (r->bytes + r->offset)); }
 
-static void pass(const struct runner *r, uint64_t turns)
+static void pass(const struct runner *r, uint64_t passes)
 {
 	double *const a = array(r, 0);
 	const double *const b = array(r, r->stream->second), *const c = array(r, r->stream->third);
 
 	if (r->kernel)
-		(void)r->kernel(a, b, c, turns * r->bytes / 256, r->bytes - 1, 0);
+		(void)r->kernel(a, b, c, passes * r->bytes / 256, r->bytes - 1, 0);
 	else
-		for (uint64_t i = 0; i < turns; i++)
+		for (uint64_t i = 0; i < passes; i++)
 			r->stream->loop[r->nt](a, b, c, r->bytes / 8);
 }
 
@@ -148,7 +148,7 @@ static int by_size(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* All threads run each of `count` choices at once, by turns. Returns the one whose sum of times has the least median. */
+/* All threads run each of `count` choices at once, by passes. Returns the one whose sum of times has the least median. */
 static unsigned try_all(struct runner *r, unsigned first, unsigned count, void (*choose)(struct runner *, unsigned))
 {
 	struct race *all = r->race;
@@ -160,7 +160,7 @@ static unsigned try_all(struct runner *r, unsigned first, unsigned count, void (
 		choose(r, which);
 		meet(all, ALL_TRIED + first + i);
 		const uint64_t from = now_ns();
-		pass(r, r->turns / 16 + 1);
+		pass(r, r->passes / 16 + 1);
 		all->tried_ns[r->cpu][first + which * TRIES + i / count] = now_ns() - from;
 	}
 	meet(all, BARRIERS - (first ? 1 : 2));
@@ -189,7 +189,7 @@ static void *run(void *argument)
 	CPU_SET(r->cpu, &set);
 	(void)sched_setaffinity(0, sizeof(set), &set);
 	meet(r->race, ALL_READY);
-	pass(r, r->turns / 16 + 1);
+	pass(r, r->passes / 16 + 1);
 	if (r->race->widths) {
 		(void)try_all(r, 0, r->race->widths, choose_kernel);
 		if (r->stream->arrays > 1 && r->stream->arrays * r->bytes <= (uint64_t)sysconf(_SC_LEVEL2_CACHE_SIZE))
@@ -197,7 +197,7 @@ static void *run(void *argument)
 	}
 	meet(r->race, ALL_WARM);
 	const uint64_t from = now_ns();
-	pass(r, r->turns);
+	pass(r, r->passes);
 	meet(r->race, ALL_DONE);
 	r->ns = now_ns() - from;
 	return NULL;
@@ -246,7 +246,7 @@ int main(int argc, char **argv)
 	}
 	if (ours && !kernels(&race, stream, nt))
 		return 3;
-	const uint64_t turns = all_bytes / (stream->element_bytes / 8 * bytes) + 1;
+	const uint64_t passes = all_bytes / (stream->element_bytes / 8 * bytes) + 1;
 	for (unsigned i = 0; i < race.threads; i++) {
 		const size_t all = (stream->arrays * (bytes + offsets[0]) + (2u << 20) - 1) >> 21 << 21;
 		uint8_t *at = aligned_alloc(2u << 20, all);
@@ -254,7 +254,7 @@ int main(int argc, char **argv)
 			return 3;
 		(void)madvise(at, all, MADV_HUGEPAGE);
 		memset(at, 0, all);
-		r[i] = (struct runner){ .cpu = i, .stream = stream, .memory = at, .offset = offsets[0], .kernel = race.kernel[0], .bytes = bytes, .turns = turns, .nt = nt,
+		r[i] = (struct runner){ .cpu = i, .stream = stream, .memory = at, .offset = offsets[0], .kernel = race.kernel[0], .bytes = bytes, .passes = passes, .nt = nt,
 		                        .race = &race };
 		if (pthread_create(&r[i].thread, NULL, run, &r[i]))
 			return 3;
@@ -264,6 +264,6 @@ int main(int argc, char **argv)
 		pthread_join(r[i].thread, NULL);
 		ns = r[i].ns > ns ? r[i].ns : ns;
 	}
-	printf("%.3f\n", (double)(race.threads * turns * bytes) * stream->element_bytes / 8 / (double)ns);
+	printf("%.3f\n", (double)(race.threads * passes * bytes) * stream->element_bytes / 8 / (double)ns);
 	return 0;
 }

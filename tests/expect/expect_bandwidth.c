@@ -10,7 +10,7 @@
 #include "tests/expect/expect_front.h"
 
 #define ITERATION_BYTES 256u
-#define APART_BYTES (4096u / 2 + 64) /* between two arrays */
+#define SKEW_BYTES (4096u / 2 + 64) /* between two arrays */
 #define PERMILLE_FAST 15u            /* windows are short: what ends one may be some cycles late */
 #define PERMILLE_SLOW 15u
 #define PERMILLE_KEPT 60u
@@ -48,14 +48,14 @@ static uint64_t array_bytes(struct machine_text *t, unsigned level, uint64_t arr
 
 	if (level == 4) {
 		all = arrays * 2 * power_of_two_below((larger(6 * last, 256 * bytes[1]) + arrays - 1) / arrays - 1);
-		return all + APART_BYTES * (arrays - 1) > 1ull << 30 ? 0 : all / arrays;
+		return all + SKEW_BYTES * (arrays - 1) > 1ull << 30 ? 0 : all / arrays;
 	}
 	const uint64_t ways = level > 1 ? machine_field(t, level == 2 ? "l2" : "l3", "ways") : 0;
 
 	all = arrays * power_of_two_below(ways == 2 ? bytes[level] / 2 / arrays : bytes[level] / 4 * 3 / arrays);
 	while (level == 3 && bytes[2] && all && all / 2 >= 6 * bytes[2])
 		all /= 2;
-	while (level == 1 && all / 2 >= ITERATION_BYTES * arrays && all + (arrays - 1) * APART_BYTES > bytes[1])
+	while (level == 1 && all / 2 >= ITERATION_BYTES * arrays && all + (arrays - 1) * SKEW_BYTES > bytes[1])
 		all /= 2;
 	return all < 2 * bytes[level - 1] ? 0 : all / arrays;
 }
@@ -143,7 +143,7 @@ static enum status stream_row(struct machine_text *t, const char *row, struct ex
 static uint64_t width(struct machine_text *t) { return larger(1, smaller(machine_field(t, "core", "issue_width"), machine_field(t, "core", "retire_width"))); }
 
 /* A loop of so many 16-byte stores to a line: its address, where the next one is, and the loop's end; or of stores of a register. */
-static uint64_t store_loop_milli(struct machine_text *t, const char *loop, uint64_t stores) { return larger(1000 * stores, larger(1000 * front_slots(t, loop) / width(t), front_turn_milli(t, loop))); }
+static uint64_t store_loop_milli(struct machine_text *t, const char *loop, uint64_t stores) { return larger(1000 * stores, larger(1000 * front_slots(t, loop) / width(t), front_iteration_milli(t, loop))); }
 
 /* A line past the caches: its stores follow each other in every second cycle; a part of one takes as many transfers as several lines. */
 static void past(struct machine_text *t, uint64_t stores, struct bound *out)

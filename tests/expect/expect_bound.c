@@ -140,7 +140,7 @@ static void core_of(struct machine_text *t, const struct bound_stream *s, const 
 	const struct port_use uses[] = { { "load", (int64_t)loads }, { "sta", (int64_t)stores }, { "std", (int64_t)stores },
 		{ "fp_mul", triad ? (int64_t)vectors : 0 }, { "fp_add", triad ? (int64_t)vectors : 0 }, { "int", addresses + !fuses }, { "branch", 1 }, { NULL, 0 } };
 	const uint64_t threads = larger(1, s->threads);
-	const struct { uint64_t milli, of; } parts[] = { { 1000 * slots / width, 1 }, { front_turn_milli(t, loop), threads }, { (uint64_t)ports_turn_milli(t, uses), 1 }, { 1000 * stores, threads } };
+	const struct { uint64_t milli, of; } parts[] = { { 1000 * slots / width, 1 }, { front_iteration_milli(t, loop), threads }, { (uint64_t)ports_turn_milli(t, uses), 1 }, { 1000 * stores, threads } };
 	const uint64_t held[] = { over(slots * dispatch + stores * (l1 + sum), machine_field(t, "core", "rs")), over(slots * (dispatch + l1), machine_field(t, "core", "rob")),
 		over(loads * (dispatch + l1), machine_field(t, "core", "load_buffers")), over(stores * (dispatch + l1 + sum), machine_field(t, "core", "store_buffers")) };
 

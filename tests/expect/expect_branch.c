@@ -1,7 +1,7 @@
 /* tests/expect/expect_branch.c: what a wrong guess costs in the loops of asm/branch.asm, and a store to code, from the text of a machine file.
  *
  * From one wrong guess to the execution of the next choice: core.mispredict_cycles until the right path is allocated, and the chain from the load of the
- * choice to its branch. A turn without a wrong guess shares fetch, decoding and allocation with its neighbours; behind a wrong guess they begin
+ * choice to its branch. An iteration without a wrong guess shares fetch, decoding and allocation with its neighbours; behind a wrong guess they begin
  * anew: up to so many cycles more. Not seen here: which port the wrong path took. */
 #include "tests/expect/expect_branch.h"
 

@@ -11,7 +11,7 @@
 #include "tests/expect/expect_divide.h"
 #include "tests/expect/expect_front.h"
 #include "tests/expect/expect_ports.h"
-#include "tests/expect/expect_turn.h"
+#include "tests/expect/expect_control.h"
 
 static int64_t field(struct machine_text *t, const char *section, const char *key)
 {
@@ -75,7 +75,7 @@ static int64_t slots_a_cycle(struct machine_text *t) { return larger(1, smaller(
 /* A NOP of k_nop: 8 of them and the end of the loop, through allocation or the front end. */
 static int64_t nop_milli(struct machine_text *t)
 {
-	return larger((8 + (field(t, "core", "macrofusion") == 2 ? 1 : 2)) * 1000 / slots_a_cycle(t), (int64_t)front_turn_milli(t, "a1a1a1a1a1a1a1a1d3j2")) / 8;
+	return larger((8 + (field(t, "core", "macrofusion") == 2 ? 1 : 2)) * 1000 / slots_a_cycle(t), (int64_t)front_iteration_milli(t, "a1a1a1a1a1a1a1a1d3j2")) / 8;
 }
 
 /* From a load's data until the data of the same store is loaded again. */
@@ -194,15 +194,15 @@ enum status expect_core(const char *machine, const char *format, const char *row
 	const int64_t products = ports_turn_milli(t, product_uses) / 8;
 	const int64_t waited = 2 * latency(t, "imul") + latency(t, "int") + latency(t, "sta"); /* until store.unknown_address' is known */
 	const int64_t parts = field(t, "core", "microfusion") ? 1 : 2, stored = C(16 * parts + tail) / 16 / slots_a_cycle(t);
-	const int64_t turn = larger(C(6 + parts + tail) / slots_a_cycle(t), (int64_t)front_turn_milli(t, "a2a3a4a4a3s5l3d3j2")); /* of store.unknown_address */
+	const int64_t iteration = larger(C(6 + parts + tail) / slots_a_cycle(t), (int64_t)front_iteration_milli(t, "a2a3a4a4a3s5l3d3j2")); /* of store.unknown_address */
 	const struct { const char *row; bool there; int64_t milli; } formulas[] = {
 		{ "store.forward.latency", true, C(forward(t)) },
 		/* the second store's data follows the first's by a cycle */
 		{ "store.forward_fail.penalty", true, C(forward_fail(t) + larger(1, parts / larger(1, field(t, "core", "retire_width")))) + late_milli(t) },
 		{ "store.forward_fail_*.penalty", true, C(forward_fail(t)) + late_milli(t) },
 		{ "store.alias_4k.penalty", true, C(field(t, "store", "alias_cycles")) },
-		/* what it takes longer than allocation of the turn, or the chain through the L1 */
-		{ "store.unknown_address.penalty", true, larger(C(l1 + waited), turn) - larger(C(l1), turn) },
+		/* what it takes longer than allocation of the iteration, or the chain through the L1 */
+		{ "store.unknown_address.penalty", true, larger(C(l1 + waited), iteration) - larger(C(l1), iteration) },
 		/* from the last product of a chain the store has its address, the load its data, the addition retires, unless what is
 		 * before it takes longer to retire; then the clear, and the next product is sent */
 		{ "store.disambiguation_clear.penalty", true, C(larger(latency(t, "sta") + field(t, "store", "forward_cycles") + latency(t, "int"),
@@ -211,7 +211,7 @@ enum status expect_core(const char *machine, const char *format, const char *row
 		{ "split.load_page.penalty", true, C(field(t, "load", "split_cycles") + field(t, "load", "page_split_cycles")) },
 		/* a store written each cycle, or each that allocation needs for it */
 		{ "split.store_line.penalty", true, larger(C(1 + field(t, "store", "split_cycles")), stored) - larger(C(1), stored) },
-		/* 5 bytes for 6, of which fetch, allocation or decoders make a turn */
+		/* 5 bytes for 6, of which fetch, allocation or decoders make an iteration */
 		{ "frontend.lcp.penalty", code_stays(t, 6 * 4096), C(field(t, "front", "lcp_cycles")) + C(5) / larger(1, field(t, "front", "decode_bytes")) -
 		  larger(C(6) / larger(1, field(t, "front", "decode_bytes")), C(1) / larger(1, smaller(slots_a_cycle(t), field(t, "front", "decode_width")))) },
 		{ "frontend.l1i_l2.penalty", code_misses(t, "l1i"), C(field(t, "l2", "cycles")) },
@@ -268,7 +268,7 @@ enum status expect_core(const char *machine, const char *format, const char *row
 		{ "sync.pause.penalty", true, C(dispatch + latency(t, "pause")) - nop_milli(t) },
 	};
 
-	int64_t branch_least, branch_most, turn_least, turn_most;
+	int64_t branch_least, branch_most, control_least, control_most;
 
 	if (branch_milli(t, row, &branch_least, &branch_most) == ST_OK) {
 		*out = (struct expectation){ branch_least - larger(500, branch_least / 50), branch_most + larger(500, branch_most / 50) };
@@ -285,13 +285,13 @@ enum status expect_core(const char *machine, const char *format, const char *row
 	if ((!strcmp(row, "exec.microcode_switch.penalty") && 8 * (microcode + 3) + tail <= loop) ||
 	    (str_glob("exec.mxcsr*.penalty", row) && strstr(machine, "events = nehalem") && 8 * mxcsr + tail <= loop))
 		return t->missing ? ST_SYNTAX : ST_MISSING;
-	if (turn_milli(t, row, &turn_least, &turn_most) == ST_OK) {
+	if (control_milli(t, row, &control_least, &control_most) == ST_OK) {
 		const bool penalty = strstr(row, ".penalty");
 
-		*out = (struct expectation){ turn_least - (penalty ? larger(500, turn_least / 50) : larger(100, turn_least / 100)), turn_most + (penalty ? larger(500, turn_most / 50) : larger(100, turn_most / 100)) };
+		*out = (struct expectation){ control_least - (penalty ? larger(500, control_least / 50) : larger(100, control_least / 100)), control_most + (penalty ? larger(500, control_most / 50) : larger(100, control_most / 100)) };
 		return t->missing ? ST_SYNTAX : ST_OK;
 	}
-	/* A turn of the baseline takes no longer than what it holds of the reorder buffer and the station lets it (Little's law): its slots until its
+	/* An iteration of the baseline takes no longer than what it holds of the reorder buffer and the station lets it (Little's law): its slots until its
 	 * load is there, its operations until they are sent. Else allocation never runs far enough ahead of the chain; the baseline's loads
 	 * wait too, and nothing proves it. */
 	const int64_t kept = (6 + parts + tail) * (dispatch + waited + l1 + 1), waiting = (6 + tail) * dispatch + 5 * latency(t, "imul") + 2 * latency(t, "int") + l1;
@@ -299,7 +299,7 @@ enum status expect_core(const char *machine, const char *format, const char *row
 	/* of eight loads in a row the last one would go ahead */
 	if (!strcmp(row, "store.unknown_address.penalty") && field(t, "store", "disambiguation_limit") < 8)
 		return t->missing ? ST_SYNTAX : ST_MISSING;
-	if (!strcmp(row, "store.unknown_address.penalty") && (turn > C(l1) || kept > l1 * field(t, "core", "rob") || waiting > l1 * field(t, "core", "rs")))
+	if (!strcmp(row, "store.unknown_address.penalty") && (iteration > C(l1) || kept > l1 * field(t, "core", "rob") || waiting > l1 * field(t, "core", "rs")))
 		return t->missing ? ST_SYNTAX : ST_MISSING;
 	if (!strcmp(row, "frontend.itlb_walk.penalty")) {
 		const int64_t nearest = field(t, "l1d", "cycles"); /* a walk's load needs no port */

@@ -211,7 +211,7 @@ enum status expect_cores(const char *machine, const char *format, const char *ro
 		there = two;
 		const int64_t loss = (int64_t)modified(&t) + cost_of(&t, "load").latency - cost_of(&t, "lock").latency; /* its load comes within its time */
 
-		/* both ask the same slice in turn, each twice: who asks in the other's turn waits for what is left of it */
+		/* both ask the same slice alternately, each twice: one that asks during the other's occupancy waits for what is left of it */
 		least = loss > 0 ? 1000 * loss : 0;
 		most = least + (loss > 0 && l3 ? 2000 * (int64_t)uncore(&t, machine_field(&t, "l3", "busy_uncore_cycles")) : 0);
 	}

@@ -106,8 +106,8 @@ static int64_t filler_milli(struct machine_text *t, const char *row, int64_t ent
 	return most(most(line_milli(t), 1000 * field(t, "l2", "busy_cycles")), slice_milli(t) / (field(t, "l3", "hash") ? 1 : most(1, field(t, "l3", "slices"))));
 }
 
-/* The longer one of a line's turns of one channel and of one slice, where there are several. */
-static int64_t turn_milli(struct machine_text *t)
+/* The longer one that a line occupies one channel or one slice, where there are several. */
+static int64_t occupancy_milli(struct machine_text *t)
 {
 	const int64_t channels = field(t, "dram", "channels");
 
@@ -133,10 +133,10 @@ bool curve_may_hide(const char *machine, const char *format, const char *row)
 
 		return 2 * most(late, loads) > second || field(t, "sq", "entries") > field(t, "gq", "read");
 	}
-	/* a line's turn of its channel, or slice, must not look like the step of a full buffer: which is what is left of the second miss */
-	if (!strcmp(row, "size.fill_buffers.entries") && entries * filler_milli(t, row, entries) + 3 * turn_milli(t) > second)
+	/* the time that a line occupies its channel, or slice, must not look like the step of a full buffer: which is what is left of the second miss */
+	if (!strcmp(row, "size.fill_buffers.entries") && entries * filler_milli(t, row, entries) + 3 * occupancy_milli(t) > second)
 		return true;
-	/* stores are written while those of the next turn wait for room */
+	/* stores are written while those of the next iteration wait for room */
 	return entries * filler_milli(t, row, entries) > (stores ? second / 2 : second * 3 / 5);
 }
 

@@ -10,10 +10,10 @@
 
 #include "tests/expect/expect_core.h"
 
-#define TURNS 16              /* the second half is the answer */
-#define DIVISIONS 4           /* a turn */
+#define ITERATIONS 16              /* the second half is the answer */
+#define DIVISIONS 4           /* an iteration */
 #define UOPS_MOST 201         /* of one instruction */
-#define GROUPS (TURNS * (DIVISIONS * (UOPS_MOST + 2) + 2))
+#define GROUPS (ITERATIONS * (DIVISIONS * (UOPS_MOST + 2) + 2))
 #define CYCLES 65536
 
 static int64_t field(struct machine_text *t, const char *section, const char *key) { return (int64_t)machine_field(t, section, key); }
@@ -33,7 +33,7 @@ struct core {
 	int64_t alloc, alloc_slots, retire, retire_slots;
 	int64_t retired[GROUPS];
 	uint16_t in_station[CYCLES], busy[CYCLES]; /* groups; ports */
-	unsigned turn;                /* of the ports: from which one is looked for */
+	unsigned iteration;                /* of the ports: from which one is looked for */
 	int64_t divider;              /* free from then on */
 };
 
@@ -59,12 +59,12 @@ static int64_t core_send(struct core *c, const struct cost *cost, int64_t busy, 
 		d = larger(d, c->divider);
 	while (d < CYCLES - 1 && !(cost->mask & ~(unsigned)c->busy[d]))
 		d++;
-	const unsigned free = cost->mask & ~(unsigned)c->busy[d], behind = free & ~((1u << c->turn) - 1), pick = behind ? behind : free;
+	const unsigned free = cost->mask & ~(unsigned)c->busy[d], behind = free & ~((1u << c->iteration) - 1), pick = behind ? behind : free;
 	const unsigned port = pick ? (unsigned)__builtin_ctz(pick) : 0;
 
 	for (int64_t i = 0; i < (divides ? 1 : larger(1, busy)) && d + i < CYCLES; i++)
 		c->busy[d + i] |= (uint16_t)(1u << port);
-	c->turn = (port + 1) % 16;
+	c->iteration = (port + 1) % 16;
 	if (divides)
 		c->divider = d + larger(1, busy);
 	for (int64_t i = allocated; i <= d; i++)
@@ -105,8 +105,8 @@ static int64_t loop_milli(struct machine_text *t, const char *class, int64_t lat
 	c->rob = larger(1, field(t, "core", "rob"));
 	c->rs = larger(1, field(t, "core", "rs"));
 	c->dispatch = field(t, "core", "dispatch_cycles");
-	for (int64_t turn = 0; turn < TURNS; turn++) {
-		half = turn == TURNS / 2 ? c->retire : half;
+	for (int64_t iteration = 0; iteration < ITERATIONS; iteration++) {
+		half = iteration == ITERATIONS / 2 ? c->retire : half;
 		for (int64_t i = 0; i < DIVISIONS; i++) {
 			a = core_simple(c, &one, interval && copies_free, interval ? 0 : a);
 
@@ -124,7 +124,7 @@ static int64_t loop_milli(struct machine_text *t, const char *class, int64_t lat
 	}
 	whole = c->retire - half;
 	free(c);
-	return 1000 * whole / (TURNS / 2 * DIVISIONS);
+	return 1000 * whole / (ITERATIONS / 2 * DIVISIONS);
 }
 
 int64_t divide_loop_milli(struct machine_text *t, const char *class, int64_t bits, int64_t of_bits, bool interval)

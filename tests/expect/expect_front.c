@@ -6,7 +6,7 @@
  * front.complex_uops comes from the sequencer. Not seen here: length-changing prefixes, more windows than the uop cache has room for. */
 #include "tests/expect/expect_front.h"
 
-#define TURNS 64u        /* of which the second half is the answer */
+#define ITERATIONS 64u        /* of which the second half is the answer */
 #define FETCHED_AHEAD 4u
 
 const char *const front_triads[3] = {
@@ -34,7 +34,7 @@ uint64_t front_slots(struct machine_text *t, const char *loop)
 /* A loop on its way, instruction by instruction. window: of the uop cache, 0 without; held: which of the loop's first 64 windows it has. */
 struct flow {
 	uint64_t window, window_most, cached_width, switch_cycles, bytes, width, taken_cycles, complex, microcode_width, microcode_cycles;
-	uint64_t at, group, in_window, held, fetch_group, fetched, decode, taken, turns;
+	uint64_t at, group, in_window, held, fetch_group, fetched, decode, taken, iterations;
 	bool redirected, from_cache, sequencer, missing;
 };
 
@@ -57,7 +57,7 @@ static void begin_anew(struct flow *f)
 {
 	f->at = 0;
 	f->redirected = true;
-	if (f->turns++)
+	if (f->iterations++)
 		f->fetched += f->taken_cycles;
 }
 
@@ -142,19 +142,19 @@ static uint64_t step(struct flow *f, uint64_t length, uint64_t slots)
 	return delivered;
 }
 
-uint64_t front_turn_milli(struct machine_text *t, const char *loop)
+uint64_t front_iteration_milli(struct machine_text *t, const char *loop)
 {
 	struct flow f = flow_of(t);
 	uint64_t half = 0;
 
 	if (front_slots(t, loop) <= machine_field(t, "front", "loop_uops") || f.missing)
 		return 0;
-	for (unsigned turn = 0; turn < TURNS; turn++) {
-		if (turn == TURNS / 2)
+	for (unsigned iteration = 0; iteration < ITERATIONS; iteration++) {
+		if (iteration == ITERATIONS / 2)
 			half = f.decode;
 		begin_anew(&f);
 		for (const char *i = loop; *i; i += 2)
 			(void)step(&f, (uint64_t)(i[1] - '0'), front_slots_of(t, i[0]));
 	}
-	return 1000 * (f.decode - half) / (TURNS / 2);
+	return 1000 * (f.decode - half) / (ITERATIONS / 2);
 }

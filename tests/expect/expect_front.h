@@ -10,10 +10,10 @@
 /* Of k_triad_*, by vectors of 16, 32 and 64 bytes. */
 extern const char *const front_triads[3];
 
-/* Fused-domain uops of an instruction of that kind, of a turn. */
+/* Fused-domain uops of an instruction of that kind, of an iteration. */
 uint64_t front_slots_of(struct machine_text *t, char kind);
 uint64_t front_slots(struct machine_text *t, const char *loop);
-/* Thousandths of a cycle that loop buffer (nothing), uop cache or decoders take for a turn, once the loop runs. */
-uint64_t front_turn_milli(struct machine_text *t, const char *loop);
+/* Thousandths of a cycle that loop buffer (nothing), uop cache or decoders take for an iteration, once the loop runs. */
+uint64_t front_iteration_milli(struct machine_text *t, const char *loop);
 
 #endif

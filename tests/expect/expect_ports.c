@@ -1,4 +1,4 @@
-/* tests/expect/expect_ports.c: what a turn of a loop keeps the ports busy for, from the text of a machine file.
+/* tests/expect/expect_ports.c: what an iteration of a loop keeps the ports busy for, from the text of a machine file.
  *
  * What can only go to some ports takes at least as long as these have work together (Hall's theorem): of all sets of ports
  * that are those of some of the classes, the busiest. */

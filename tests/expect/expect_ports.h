@@ -1,13 +1,13 @@
-/* tests/expect/expect_ports.h: what a turn of a loop keeps the ports busy for. */
+/* tests/expect/expect_ports.h: what an iteration of a loop keeps the ports busy for. */
 #ifndef TESTS_EXPECT_PORTS_H
 #define TESTS_EXPECT_PORTS_H
 
 #include "tests/expect/expect.h"
 
-/* So many cycles of a port a turn, on any of those that a class of [exec] names. */
+/* So many cycles of a port an iteration, on any of those that a class of [exec] names. */
 struct port_use { const char *class; int64_t cycles; };
 
-/* Thousandths of a cycle: no turn is shorter. A list ends with a class of NULL. */
+/* Thousandths of a cycle: no iteration is shorter. A list ends with a class of NULL. */
 int64_t ports_turn_milli(struct machine_text *t, const struct port_use *uses);
 
 #endif

@@ -30,13 +30,13 @@ static void out(uint16_t port, uint8_t value)
 	__asm__ volatile("outb %0, %1" : : "a"(value), "Nd"(port));
 }
 
-static void say(const char *s)
+static void print(const char *s)
 {
 	while (*s)
 		out(0xE9, (uint8_t)*s++);
 }
 
-static void say_number(uint64_t v)
+static void print_number(uint64_t v)
 {
 	char digits[24];
 	unsigned n = sizeof(digits);
@@ -44,7 +44,7 @@ static void say_number(uint64_t v)
 	do
 		digits[--n] = (char)('0' + v % 10);
 	while (v /= 10);
-	say(digits + n);
+	print(digits + n);
 }
 
 /* Instruction sets of this (emulated) processor that kernels may need; only those that calls ask for. */
@@ -66,7 +66,7 @@ void judge_main(const uint32_t *multiboot)
 	if (multiboot[0] & 8 && multiboot[5])
 		plan = (const struct judge_plan *)(uintptr_t)*(const uint32_t *)(uintptr_t)multiboot[6];
 	if (!plan || plan->magic != JUDGE_MAGIC) {
-		say("no plan\n");
+		print("no plan\n");
 		out(EXIT_PORT, 1);
 		return;
 	}
@@ -78,9 +78,9 @@ void judge_main(const uint32_t *multiboot)
 	memcpy((void *)SPACE_CODE, kernel_code, (size_t)(kernel_code_end - kernel_code));
 	for (uint32_t i = 0; i < plan->calls; i++) {
 		const struct judge_call *c = &plan->call[i];
-		say(c->kernel);
+		print(c->kernel);
 		if (c->isa & ~isa) {
-			say(" unsupported\n");
+			print(" unsupported\n");
 			continue;
 		}
 		memcpy((void *)SPACE_DATA, memory, plan->memory_bytes);
@@ -88,10 +88,10 @@ void judge_main(const uint32_t *multiboot)
 		block->kernel = SPACE_CODE + c->offset;
 		memcpy(block->argument, c->argument, sizeof(c->argument));
 		measure(block);
-		say(" ");
-		say_number(block->tsc_after - block->tsc_before);
-		say("\n");
+		print(" ");
+		print_number(block->tsc_after - block->tsc_before);
+		print("\n");
 	}
-	say("end\n");
+	print("end\n");
 	out(EXIT_PORT, 0x10);
 }

@@ -21,7 +21,7 @@
 
 #define JOBS_MOST 64
 
-/* Errors of the backend from ASTRAY on. A job of core 0 runs on core `value`; the job of core `value` is said to have ended and never began; code that
+/* Errors of the backend from ASTRAY on. A job of core 0 runs on core `value`; the job of core `value` is judged to have ended and never began; code that
  * was written at run time has NOPs where its prefetches were. */
 enum field { EVENTS, TARGET, ORDER, PREPARE, BASELINE, BASE, PREFETCH, PAGE, NODE, KERNEL, FILL, CODE, FILLER, BOTH, ASTRAY, IDLE, UNASKED };
 
@@ -227,11 +227,11 @@ static void verdict(const struct planted *p, bool wrongly, const char *machine, 
 	loop_close(&r);
 }
 
-static unsigned missed, said;
+static unsigned missed, judged;
 
-static void say(bool ok, const struct planted *p, const char *rest, const char *why, long long milli)
+static void judge(bool ok, const struct planted *p, const char *rest, const char *why, long long milli)
 {
-	printf("%s %u - %s: %s (%s)%s%s\n", ok ? "ok" : "not ok", ++said, p->row, p->what, p->machine, rest, why);
+	printf("%s %u - %s: %s (%s)%s%s\n", ok ? "ok" : "not ok", ++judged, p->row, p->what, p->machine, rest, why);
 	if (!ok)
 		fprintf(stderr, "%s: %lld\n", p->row, milli);
 	fflush(stdout);
@@ -259,7 +259,7 @@ int main(void)
 		verdict(p, false, p->machine, p->row, p->beside, status, why, sizeof(status), &milli);
 		if (strcmp(status, "ok")) {
 			fprintf(stderr, "%s without the error: %s\n", p->row, why);
-			say(false, p, ": without the error the row is ", status, milli);
+			judge(false, p, ": without the error the row is ", status, milli);
 			continue;
 		}
 		was = r->pair ? *r->pair : was;
@@ -271,10 +271,10 @@ int main(void)
 		verdict(p, true, p->machine, p->row, p->beside, status, why, sizeof(status), &milli);
 		*r = kept;
 		if (p->field < ASTRAY && !memcmp(&changed, &kept, sizeof(kept)) && !memcmp(&pair, &was, sizeof(was)) && !memcmp(&curve, &before, sizeof(before)))
-			say(false, p, ": ", "nothing was planted", milli);
+			judge(false, p, ": ", "nothing was planted", milli);
 		else
-			say(p->hidden ? !strcmp(status, "ok") : !strcmp(status, "unproven") || !strcmp(status, "noisy"), p, ": ", *why ? why : p->hidden ? "not found, as is known" : status, milli);
+			judge(p->hidden ? !strcmp(status, "ok") : !strcmp(status, "unproven") || !strcmp(status, "noisy"), p, ": ", *why ? why : p->hidden ? "not found, as is known" : status, milli);
 	}
-	printf("1..%u\n", said);
-	return missed || !said;
+	printf("1..%u\n", judged);
+	return missed || !judged;
 }

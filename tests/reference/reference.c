@@ -193,14 +193,14 @@ static struct ref *owner(struct ref_core *c, uint64_t t)
 {
 	if (c->threads == 1)
 		return c->thread[0];
-	struct ref *by_turn = c->thread[(c->parity + t) % 2], *other = c->thread[(c->parity + t + 1) % 2];
-	return obstacle(by_turn, t) != SIG_CYCLES && obstacle(other, t) == SIG_CYCLES ? other : by_turn;
+	struct ref *granted = c->thread[(c->parity + t) % 2], *other = c->thread[(c->parity + t + 1) % 2];
+	return obstacle(granted, t) != SIG_CYCLES && obstacle(other, t) == SIG_CYCLES ? other : granted;
 }
 
-static void allocate_groups(struct ref *r, uint64_t t, bool turn)
+static void allocate_groups(struct ref *r, uint64_t t, bool granted)
 {
 	unsigned slots = 0;
-	while (turn && slots < r->m->core_issue_width && obstacle(r, t) == SIG_CYCLES) {
+	while (granted && slots < r->m->core_issue_width && obstacle(r, t) == SIG_CYCLES) {
 		allocate(r, t);
 		slots++;
 		while (ref_decode_one(r, t)) /* there is room in the queue */

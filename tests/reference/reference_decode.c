@@ -93,17 +93,17 @@ static bool fetched(struct ref *r, uint64_t t)
 	return r->fetched <= t;
 }
 
-/* The loop buffer: the same backward branch taken, then LOOP_TURNS times again with no other taken in between,
- * and a turn that fits: from then on its uops cost the front end nothing. Afterwards fetch starts anew in the
+/* The loop buffer: the same backward branch taken, then LOOP_ITERATIONS times again with no other taken in between,
+ * and an iteration that fits: from then on its uops cost the front end nothing. Afterwards fetch starts anew in the
  * cycle in which the last of them is allocated. */
 static void learn_loop(struct ref *r, const struct flight *f)
 {
 	const struct ref_step *s = f->s;
 	bool back = s->e.taken && s->e.next_rip <= s->ip, was = r->streaming;
 	if (back) {
-		r->loop_turns = r->loop_branch == s->ip ? r->loop_turns + 1 : 0;
+		r->loop_iterations = r->loop_branch == s->ip ? r->loop_iterations + 1 : 0;
 		r->loop_branch = s->ip;
-		r->streaming = r->loop_turns >= LOOP_TURNS && r->loop_uops <= r->m->front_loop_uops;
+		r->streaming = r->loop_iterations >= LOOP_ITERATIONS && r->loop_uops <= r->m->front_loop_uops;
 		r->loop_uops = 0;
 	} else if (s->e.taken || s->ip == r->loop_branch) {
 		r->streaming = false;

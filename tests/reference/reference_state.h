@@ -5,7 +5,7 @@
 #include "tests/reference/reference.h"
 
 #define NEVER UINT64_MAX
-#define LOOP_TURNS 2
+#define LOOP_ITERATIONS 2
 #define FETCH_AHEAD 4 /* cycles that fetch may run ahead of decode; core_front.c's head */
 
 enum part { LOAD, MAIN, STA, STD, EXTRA, PARTS };
@@ -62,7 +62,7 @@ struct ref {
 	bool fetch_anew;
 	bool streaming;                       /* from the loop buffer */
 	uint64_t loop_branch;                 /* its ip; 0: none */
-	unsigned loop_turns, loop_uops, counted;
+	unsigned loop_iterations, loop_uops, counted;
 	unsigned resume_behind;               /* fetch goes on when this many groups are allocated; 0: it does */
 	unsigned last_writer[RN_COUNT];       /* flight + 1 */
 	bool read_now[RN_COUNT];              /* registers read from outside the ROB in this cycle */

@@ -12,7 +12,7 @@
 
 static struct rig *hearing; /* whose signals are noted; NULL: nobody's */
 
-void rig_hear(const struct signals *s, enum signal sig, uint64_t cycle, unsigned n)
+void rig_receive(const struct signals *s, enum signal sig, uint64_t cycle, unsigned n)
 {
 	for (unsigned i = 0; hearing && i < hearing->threads; i++)
 		if (hearing->t[i].signals == s)
@@ -69,7 +69,7 @@ static bool mispredicted(const struct ref_trace *t)
 	return false;
 }
 
-/* The steps of all threads from g->start on, that thread first whose turn it is (core.h). The cycle in which all is over. */
+/* The steps of all threads from g->start on, the thread that is granted first (core.h). The cycle in which all is over. */
 static uint64_t rig_go(struct rig *g, struct core_thread *const core[2])
 {
 	unsigned at[2] = { 0, 0 };
@@ -78,13 +78,13 @@ static uint64_t rig_go(struct rig *g, struct core_thread *const core[2])
 	for (unsigned i = 0; i < g->threads; i++)
 		core_resume(core[i], g->start, g->threads < 2);
 	while (!over[0] || !over[1]) {
-		const unsigned i = over[0] || (!over[1] && core_turn(core[1]) < core_turn(core[0]));
+		const unsigned i = over[0] || (!over[1] && core_grant(core[1]) < core_grant(core[0]));
 		struct rig_thread *t = &g->t[i];
 		while (at[i] < t->count) {
 			const struct ref_step *s = &t->steps[at[i]];
 			if (g->threads > 1)
 				core_expect(core[i], &t->plans[at[i]], s->ip);
-			if (!over[!i] && core_turn(core[i]) > core_turn(core[!i]))
+			if (!over[!i] && core_grant(core[i]) > core_grant(core[!i]))
 				break;
 			const bool unfinished = core_unfinished(core[i]);
 			if ((unfinished ? core_go_on(core[i]) : core_account(core[i], &s->in, &t->plans[at[i]], &s->e, s->ip)) != ST_OK)
@@ -136,7 +136,7 @@ static void rig_run(struct rig *g)
 	uint64_t now = 0;
 	bool missed = true;
 	for (unsigned run = 0; run < MOST_RUNS && missed; run++) {
-		g->start = now + 10 + run % 2; /* either thread may have the first turn */
+		g->start = now + 10 + run % 2; /* either thread may be granted first */
 		hearing = run >= WARM_RUNS ? g : NULL;
 		for (unsigned i = 0; i < g->threads; i++) {
 			ref_clear(&g->t[i].is);

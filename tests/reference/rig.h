@@ -1,6 +1,6 @@
 /* tests/reference/rig.h: pieces of code on pmu/sim/core/ and on the reference, one or two threads of a core.
  *
- * What the core tells the taps is to be handed to rig_hear as well (hear.h), so that the cycles need not be asked for by one tap
+ * What the core tells the taps is to be handed to rig_receive as well (hear.h), so that the cycles need not be asked for by one tap
  * each. */
 #ifndef TESTS_RIG_H
 #define TESTS_RIG_H
@@ -29,7 +29,7 @@ struct rig_thread {
 
 struct rig { struct machine m; unsigned threads; uint64_t start; struct rig_thread t[2]; };
 
-void rig_hear(const struct signals *s, enum signal sig, uint64_t cycle, unsigned n);
+void rig_receive(const struct signals *s, enum signal sig, uint64_t cycle, unsigned n);
 /* Runs both. Whether they agree in every cycle; else `why` gets the first difference. *apt: the reference models what happened. */
 bool rig_agree(struct rig *g, char why[160], bool *apt);
 /* Leaves out of the streams what can be left out without the models agreeing. */

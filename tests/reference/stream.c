@@ -27,7 +27,7 @@ static unsigned xmm(void) { return xmm_first + below(registers_used < 14 ? regis
 
 static void byte(struct stream_insn *i, unsigned b) { i->bytes[i->length++] = (uint8_t)b; }
 
-static void say(struct stream_insn *i, const char *format, ...)
+static void describe(struct stream_insn *i, const char *format, ...)
 {
 	va_list a;
 	va_start(a, format);
@@ -81,17 +81,17 @@ static void draw_integer(struct stream_insn *i)
 	unsigned d = gpr(), s = gpr(), k = below(14);
 	if (k < 6) {
 		reg_reg(i, 0, true, two[k].opcode, s, d);
-		say(i, "%s %s, %s", two[k].name, names[d], names[s]);
+		describe(i, "%s %s, %s", two[k].name, names[d], names[s]);
 	} else if (k == 6) {
 		reg_reg(i, 0, true, 0x0FAF, d, s);
-		say(i, "imul %s, %s", names[d], names[s]);
+		describe(i, "imul %s, %s", names[d], names[s]);
 	} else if (k == 7) {
 		if (d >> 3)
 			byte(i, 0x41);
 		byte(i, 0xB8 | (d & 7));
 		for (unsigned n = 0; n < 4; n++)
 			byte(i, 0);
-		say(i, "mov %s, 0 ; 32 bits", names[d]);
+		describe(i, "mov %s, 0 ; 32 bits", names[d]);
 	} else if (k == 8) { /* lea d, [s + d2] */
 		unsigned x = gpr();
 		byte(i, 0x48 | d >> 3 << 2 | x >> 3 << 1 | s >> 3);
@@ -99,23 +99,23 @@ static void draw_integer(struct stream_insn *i)
 		byte(i, 0x44 | (d & 7) << 3);
 		byte(i, (x & 7) << 3 | (s & 7));
 		byte(i, 0);
-		say(i, "lea %s, [%s + %s]", names[d], names[s], names[x]);
+		describe(i, "lea %s, [%s + %s]", names[d], names[s], names[x]);
 	} else if (k == 9) {
 		reg_reg(i, 0, true, 0xC1, 4, d);
 		byte(i, 3);
-		say(i, "shl %s, 3", names[d]);
+		describe(i, "shl %s, 3", names[d]);
 	} else if (k == 10) {
 		reg_reg(i, 0, true, 0x0F44, d, s);
-		say(i, "cmovz %s, %s", names[d], names[s]);
+		describe(i, "cmovz %s, %s", names[d], names[s]);
 	} else if (k == 11) {
 		reg_reg(i, 0, true, below(2) ? 0x39 : 0x85, s, d);
-		say(i, "%s %s, %s", i->bytes[1] == 0x39 ? "cmp" : "test", names[d], names[s]);
+		describe(i, "%s %s, %s", i->bytes[1] == 0x39 ? "cmp" : "test", names[d], names[s]);
 	} else if (k == 12) {
 		byte(i, 0x90);
-		say(i, "nop");
+		describe(i, "nop");
 	} else {
 		reg_reg(i, 0, true, 0xF7, 4, d);
-		say(i, "mul %s", names[d]);
+		describe(i, "mul %s", names[d]);
 	}
 }
 
@@ -130,14 +130,14 @@ static void draw_vector(struct stream_insn *i, bool divides)
 		d = s = 0;
 		if (independent) { /* reads XMM15 alone */
 			reg_reg(i, 0x66, false, 0x0F51, 0, 15);
-			say(i, "sqrtpd xmm0, xmm15");
+			describe(i, "sqrtpd xmm0, xmm15");
 			return;
 		}
 	}
 	if (all[k].opcode == 0x0F5E)
 		s = 15; /* holds 1.0: every quotient is zero */
 	reg_reg(i, all[k].prefix, false, all[k].opcode, d, s);
-	say(i, "%s xmm%u, xmm%u", all[k].name, d, s);
+	describe(i, "%s xmm%u, xmm%u", all[k].name, d, s);
 }
 
 static void draw_load(struct stream_insn *i)
@@ -147,19 +147,19 @@ static void draw_load(struct stream_insn *i)
 	switch (below(5)) {
 	case 0: case 1:
 		reg_mem(i, 0, true, 0x8B, d, where);
-		say(i, "mov %s, %s", names[d], where);
+		describe(i, "mov %s, %s", names[d], where);
 		break;
 	case 2:
 		reg_mem(i, 0, true, 0x03, d, where);
-		say(i, "add %s, %s", names[d], where);
+		describe(i, "add %s, %s", names[d], where);
 		break;
 	case 3:
 		reg_mem(i, 0xF2, false, 0x0F10, x, where);
-		say(i, "movsd xmm%u, %s", x, where);
+		describe(i, "movsd xmm%u, %s", x, where);
 		break;
 	default:
 		reg_mem(i, 0xF2, false, 0x0F58, x, where);
-		say(i, "addsd xmm%u, %s", x, where);
+		describe(i, "addsd xmm%u, %s", x, where);
 	}
 }
 
@@ -170,19 +170,19 @@ static void draw_store(struct stream_insn *i)
 	switch (below(4)) {
 	case 0:
 		reg_mem(i, 0, true, 0x89, d, where);
-		say(i, "mov %s, %s", where, names[d]);
+		describe(i, "mov %s, %s", where, names[d]);
 		break;
 	case 1:
 		reg_mem(i, 0, false, 0x89, d, where);
-		say(i, "mov dword %s, %s", where, names[d]);
+		describe(i, "mov dword %s, %s", where, names[d]);
 		break;
 	case 2:
 		reg_mem(i, 0, true, 0x01, d, where);
-		say(i, "add %s, %s", where, names[d]);
+		describe(i, "add %s, %s", where, names[d]);
 		break;
 	default:
 		reg_mem(i, 0xF2, false, 0x0F11, x, where);
-		say(i, "movsd %s, xmm%u", where, x);
+		describe(i, "movsd %s, xmm%u", where, x);
 	}
 }
 
@@ -192,19 +192,19 @@ static unsigned draw_branch(struct stream_insn *i, unsigned left)
 	if (left < 2 || below(4) == 0) {
 		byte(i, 0xEB);
 		byte(i, 0);
-		say(i, "jmp over nothing");
+		describe(i, "jmp over nothing");
 		return 1;
 	}
 	unsigned d = gpr();
 	reg_reg(i, 0, true, below(2) ? 0x85 : 0x01, d, d);
-	say(i, "%s %s, %s", i->bytes[1] == 0x85 ? "test" : "add", names[d], names[d]);
+	describe(i, "%s %s, %s", i->bytes[1] == 0x85 ? "test" : "add", names[d], names[d]);
 	byte(i + 1, 0x75);
 	byte(i + 1, 0);
-	say(i + 1, "jnz over nothing");
+	describe(i + 1, "jnz over nothing");
 	return 2;
 }
 
-/* Puts a loop of 2 to 5 turns around some instructions; R15 counts. */
+/* Puts a loop of 2 to 5 iterations around some instructions; R15 counts. */
 static void draw_loop(struct stream *s)
 {
 	unsigned from = below(s->count - 3), to = from + 3 + below(s->count - from - 2);
@@ -212,13 +212,13 @@ static void draw_loop(struct stream *s)
 	*first = *last = (struct stream_insn){ .length = 0 };
 	for (unsigned i = 0; i < 6; i++)
 		byte(first, i ? i == 2 ? 2 + below(4) : i == 1 ? 0xBF : 0 : 0x41);
-	say(first, "mov r15d, %u ; loop begins behind it", first->bytes[2]);
+	describe(first, "mov r15d, %u ; loop begins behind it", first->bytes[2]);
 	static const uint8_t dec_jnz[] = { 0x49, 0xFF, 0xCF, 0x0F, 0x85 };
 	for (unsigned i = 0; i < 5; i++)
 		byte(last, dec_jnz[i]);
 	for (unsigned i = 0; i < 4; i++)
 		byte(last, 0); /* stream_code puts in how far */
-	say(last, "dec r15; jnz to the loop's begin");
+	describe(last, "dec r15; jnz to the loop's begin");
 	first->begins_loop = last->ends_loop = true;
 }
 
@@ -251,7 +251,7 @@ void stream_draw(struct stream *s, unsigned count, unsigned kinds)
 			byte(i, 0x0F);
 			byte(i, 0xAE);
 			byte(i, below(3) ? 0xE8 : 0xF0);
-			say(i, "%s", i->bytes[2] == 0xE8 ? "lfence" : "mfence");
+			describe(i, "%s", i->bytes[2] == 0xE8 ? "lfence" : "mfence");
 		}
 	}
 	if (kinds & STREAM_LOOPS)

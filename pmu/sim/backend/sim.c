@@ -305,7 +305,7 @@ enum status sim_open(const struct machine *m, const struct sim_memory *memory, s
 		s->core_node[i] = (uint8_t)(i / (m->topology_threads * m->topology_cores));
 		s->signals[i] = signals_init(carve(&at, signals_stride()));
 	}
-	s->unheard = signals_init(carve(&at, signals_stride()));
+	s->discarded = signals_init(carve(&at, signals_stride()));
 	for (unsigned i = 0; m->topology_threads > 1 && i < threads / 2; i++) {
 		s->both[i] = signals_init(carve(&at, signals_stride()));
 		signals_pair(s->both[i], s->signals[2 * i], s->signals[2 * i + 1]);

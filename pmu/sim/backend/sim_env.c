@@ -16,7 +16,7 @@ static bool pinned(const struct sim *s, const struct code_entry *e)
 	return false;
 }
 
-static void say_unknown(struct sim *s, uint64_t ip, const uint8_t *bytes, unsigned n)
+static void report_unknown(struct sim *s, uint64_t ip, const uint8_t *bytes, unsigned n)
 {
 	struct text t;
 	text_init(&t, s->problem, sizeof(s->problem));
@@ -48,7 +48,7 @@ const struct code_entry *sim_decode(struct sim *s, struct hart *h, uint64_t ip, 
 	unsigned bad;
 	e->ip = 0;
 	if (decode(bytes, left, &e->insn, &bad) != ST_OK) {
-		say_unknown(s, ip, bytes, bad < left ? bad : (unsigned)left);
+		report_unknown(s, ip, bytes, bad < left ? bad : (unsigned)left);
 		*vector = 6;
 		return NULL;
 	}

@@ -39,7 +39,7 @@ void sim_firmware(struct sim *s)
 	struct signals *const first = s->signals[0];
 	if (!m->firmware_runs)
 		return;
-	s->signals[0] = s->unheard;
+	s->signals[0] = s->discarded;
 	touch(s, MEM_LOAD, m->firmware_reads);
 	touch(s, MEM_RFO, m->firmware_writes);
 	if (due(s, us(s, m->firmware_tick_us), &s->firmware_ticks)) {

@@ -1,7 +1,7 @@
 /* pmu/sim/backend/sim_run.c: jobs on the simulated machine: execute, account; the core whose clock is lowest goes next.
  *
  * Loads and stores lie in a core's buffers long before they ask for their lines. Of several cores the one goes next that asks first, as far
- * as that is known beforehand (core_asks): else a core would have its turns of what all share for all that it holds, and who asks
+ * as that is known beforehand (core_asks): else a core would reserve its slots of shared parts for everything that it holds, and who asks
  * in between would wait behind these.
  *
  * A job starts with empty pipelines, without translations, since the load of CR3 that enters it has emptied TLBs and paging-structure
@@ -189,27 +189,27 @@ static bool wait_for_sibling(struct sim *s, struct hart *h, const struct insn *i
 	if (!o || !o->job || (in->op != OP_WRMSR && (in->op != OP_RDPMC || !counts_are_shared(s, h))))
 		return false;
 	h->now = core_serialise(h->core);
-	if (core_turn(o->core) / 2 < h->now)
+	if (core_grant(o->core) / 2 < h->now)
 		return true;
 	signal_close(s->both[h->thread / 2], h->now);
 	return false;
 }
 
-/* Cycles of the first n in which a core sleeps that is awake and asleep in turn, for so many each. */
-static uint64_t asleep(uint64_t n, uint64_t turn)
+/* Cycles of the first n in which a core sleeps that is awake and asleep in period, for so many each. */
+static uint64_t asleep(uint64_t n, uint64_t period)
 {
-	return n / (2 * turn) * turn + (n / turn & 1 ? n % turn : 0);
+	return n / (2 * period) * period + (n / period & 1 ? n % period : 0);
 }
 
 void sim_slept(struct sim *s, struct hart *h, uint64_t until)
 {
-	const uint64_t turn = s->m.fault_busy_us * (s->m.core_hz / 1000000);
+	const uint64_t period = s->m.fault_busy_us * (s->m.core_hz / 1000000);
 	if (until <= h->now)
 		return;
 	if (!never_sleeps(s, h))
 		counters_halted(h->counters, until - h->now);
-	else if (turn)
-		counters_halted(h->counters, asleep(until, turn) - asleep(h->now, turn));
+	else if (period)
+		counters_halted(h->counters, asleep(until, period) - asleep(h->now, period));
 	h->now = until;
 }
 
@@ -249,41 +249,41 @@ static __attribute__((noinline)) void code_changed(struct sim *s, struct hart *h
 		memo_forget(s->memo);
 }
 
-/* Whose turn it is: the hart goes next of which this is the lowest. Two threads of a core always go in the order of their allocation: who
+/* When the hart is granted its next step: the lowest goes next. Two threads of a core always go in the order of their allocation: who
  * comes behind the other waits for it, whatever that waits for. */
-static inline uint64_t turn_of(const struct sim *s, const struct hart *h)
+static inline uint64_t grant_of(const struct sim *s, const struct hart *h)
 {
 	if (s->m.topology_threads < 2)
 		return 2 * max_cycle(core_clock(h->core), h->asks);
 	const struct hart *o = sibling(s, h);
-	const uint64_t own = core_turn(h->core), other = o && o->job ? core_turn(o->core) : UINT64_MAX;
+	const uint64_t own = core_grant(h->core), other = o && o->job ? core_grant(o->core) : UINT64_MAX;
 	return other < own ? max_cycle(own, max_cycle(other, 2 * o->asks) + 1) : max_cycle(own, 2 * h->asks);
 }
 
-/* Until when it is, where `next` is the lowest of all others. */
-static inline uint64_t turn_until(const struct sim *s, const struct hart *h, uint64_t next)
+/* Until when it may go on, where `next` is the lowest of all others. */
+static inline uint64_t grant_until(const struct sim *s, const struct hart *h, uint64_t next)
 {
 	const struct hart *o = sibling(s, h);
-	const uint64_t other = o && o->job ? core_turn(o->core) : UINT64_MAX;
+	const uint64_t other = o && o->job ? core_grant(o->core) : UINT64_MAX;
 	return other < next ? other : next;
 }
 
 /* Whether another hart is to go before this instruction asks for its line. */
-static inline bool asks_later(struct hart *h, const struct code_entry *c, uint64_t until_turn)
+static inline bool asks_later(struct hart *h, const struct code_entry *c, uint64_t until_grant)
 {
 	if (!c->insn.load && !c->insn.store)
 		return false;
 	h->asks = core_asks(h->core, &c->insn, &c->plan);
-	return 2 * h->asks > until_turn;
+	return 2 * h->asks > until_grant;
 }
 
-/* Two threads a core: goes on with the instruction before while it is this hart's turn. */
-static enum status go_on(struct sim *s, struct hart *h, uint64_t until_turn)
+/* Two threads a core: goes on with the instruction before until another hart is granted its step. */
+static enum status go_on(struct sim *s, struct hart *h, uint64_t until_grant)
 {
 	enum status st = ST_OK;
 	while (st == ST_OK && core_unfinished(h->core)) {
 		core_expect(h->core, NULL, 0);
-		if (core_turn(h->core) > until_turn)
+		if (core_grant(h->core) > until_grant)
 			return ST_OK;
 		st = core_go_on(h->core);
 	}
@@ -293,18 +293,18 @@ static enum status go_on(struct sim *s, struct hart *h, uint64_t until_turn)
 }
 
 /* Two threads a core: whether another hart is to go before this instruction is carried out. */
-static bool gives_way(const struct hart *h, const struct code_entry *c, uint64_t ip, uint64_t until_turn)
+static bool gives_way(const struct hart *h, const struct code_entry *c, uint64_t ip, uint64_t until_grant)
 {
 	const enum op op = c->insn.op;
 	if (op != OP_RDPMC && op != OP_RDTSC && op != OP_RDTSCP && op != OP_CPUID && op != OP_WRMSR) /* these serialise first */
 		core_expect(h->core, &c->plan, ip);
-	return core_turn(h->core) > until_turn;
+	return core_grant(h->core) > until_grant;
 }
 
-/* Runs one hart until its turn is later than that or its job ends. */
-static inline __attribute__((always_inline)) void hart_go(struct sim *s, struct hart *h, uint64_t until_turn, bool only, const bool twins)
+/* Runs one hart until its grant is later than that or its job ends. */
+static inline __attribute__((always_inline)) void hart_go(struct sim *s, struct hart *h, uint64_t until_grant, bool only, const bool twins)
 {
-	uint64_t until = until_turn / 2;
+	uint64_t until = until_grant / 2;
 	struct effects e;
 	uint8_t vector = 0;
 	enum status st = ST_OK;
@@ -313,13 +313,13 @@ static inline __attribute__((always_inline)) void hart_go(struct sim *s, struct 
 	if (s->m.fault_smi_period_us && until > h->next_smi)
 		until = h->next_smi;
 	uint64_t count = 0;
-	bool first = true; /* its turn has come */
+	bool first = true; /* it has been granted its step */
 	const bool pairs = twins && s->both[0] != NULL;
 	do {
 		const uint64_t ip = h->regs.rip;
 		const struct code_entry *c = &h->code[ip % CODE_ENTRIES];
 		if (twins && core_unfinished(h->core)) {
-			st = go_on(s, h, until_turn);
+			st = go_on(s, h, until_grant);
 			vector = 14;
 			if (st != ST_OK || core_unfinished(h->core))
 				break;
@@ -335,9 +335,9 @@ static inline __attribute__((always_inline)) void hart_go(struct sim *s, struct 
 			}
 		}
 		h->running = c;
-		if (twins && gives_way(h, c, ip, until_turn))
+		if (twins && gives_way(h, c, ip, until_grant))
 			break;
-		if (!only && !first && asks_later(h, c, until_turn))
+		if (!only && !first && asks_later(h, c, until_grant))
 			break;
 		first = false;
 		h->asks = 0;
@@ -385,14 +385,14 @@ static inline __attribute__((always_inline)) void hart_go(struct sim *s, struct 
 	}
 }
 
-static OWN_PAGE void hart_run(struct sim *s, struct hart *h, uint64_t until_turn, bool only)
+static OWN_PAGE void hart_run(struct sim *s, struct hart *h, uint64_t until_grant, bool only)
 {
-	hart_go(s, h, until_turn, only, false);
+	hart_go(s, h, until_grant, only, false);
 }
 
-static __attribute__((noinline)) void hart_run_twin(struct sim *s, struct hart *h, uint64_t until_turn, bool only)
+static __attribute__((noinline)) void hart_run_twin(struct sim *s, struct hart *h, uint64_t until_grant, bool only)
 {
-	hart_go(s, h, until_turn, only, true);
+	hart_go(s, h, until_grant, only, true);
 }
 
 enum status sim_run(struct sim *s, struct job *jobs, unsigned n, uint64_t limit_tsc)
@@ -448,16 +448,16 @@ enum status sim_run(struct sim *s, struct job *jobs, unsigned n, uint64_t limit_
 		unsigned least = 0;
 		uint64_t next = UINT64_MAX;
 		for (unsigned i = 1; i < left; i++) {
-			uint64_t c = turn_of(s, running[i]);
-			if (c < turn_of(s, running[least])) {
-				next = turn_of(s, running[least]);
+			uint64_t c = grant_of(s, running[i]);
+			if (c < grant_of(s, running[least])) {
+				next = grant_of(s, running[least]);
 				least = i;
 			} else if (c < next) {
 				next = c;
 			}
 		}
 		if (s->m.topology_threads > 1)
-			hart_run_twin(s, running[least], turn_until(s, running[least], next), left == 1);
+			hart_run_twin(s, running[least], grant_until(s, running[least], next), left == 1);
 		else
 			hart_run(s, running[least], next, left == 1);
 		if (!running[least]->job)

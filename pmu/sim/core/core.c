@@ -106,7 +106,7 @@ static PIPE_INLINE enum status account_group(struct core_thread *c, const struct
 	const unsigned buffers = !simple && p->class == UC_CLFLUSH ? parts | PART_STA : parts;
 	const uint64_t allocated = pipe_allocate(c, p, buffers, entries, w->delivered, w->why, quick);
 	const uint8_t wait_reason = c->wait_reason;
-	pipe_say_issued(c, parts, allocated, false, quick);
+	pipe_emit_issued(c, parts, allocated, false, quick);
 	uint64_t from = allocated + c->dispatch_cycles, last = from, done = allocated;
 	if (parts & PART_LOAD) {
 		uint64_t at = pipe_address_ready(c, p, max_cycle(from, c->load_barrier));
@@ -199,7 +199,7 @@ static PIPE_INLINE void account_extra(struct core_thread *c, const struct core_p
 {
 	const struct machine *m = c->m;
 	const uint64_t allocated = pipe_allocate(c, p, 0, 1, w->delivered, w->why, false);
-	pipe_say_issued(c, PART_EXTRA, allocated, false, false);
+	pipe_emit_issued(c, PART_EXTRA, allocated, false, false);
 	uint64_t d = pipe_dispatch(c, m->exec[UC_MICROCODE].port_mask, allocated + c->dispatch_cycles, UINT64_MAX, false);
 	pipe_rs_leave(c, d, 1);
 	signal_level(c->signals, SIG_RS_OCCUPANCY, allocated, d, 1);
@@ -260,11 +260,11 @@ static PIPE_INLINE enum status account_end(struct core_thread *c, const struct i
 			signal_pulse(c->signals, SIG_LOADS_RETIRED, w->retired, 1);
 		if (load->source == SRC_L1 && load->dtlb_level < 3)
 			signal_pulse_often(c->signals, SIG_LOAD_L1_HIT, w->retired, 1);
-		else if (load->source == SRC_L1 ? signal_heard_any(c->signals, SIG_LOAD_L1_HIT, SIG_LOAD_DTLB_MISS) :
-		         signal_heard_any(c->signals, SIG_LOAD_LFB_HIT, SIG_LOAD_DTLB_MISS))
-			pipe_say_load(c, load, w->retired);
+		else if (load->source == SRC_L1 ? signal_subscribed_any(c->signals, SIG_LOAD_L1_HIT, SIG_LOAD_DTLB_MISS) :
+		         signal_subscribed_any(c->signals, SIG_LOAD_LFB_HIT, SIG_LOAD_DTLB_MISS))
+			pipe_emit_load(c, load, w->retired);
 		if (!simple && in->lock)
-			pipe_say_locked(c, e, load->source, w->load_dispatch, w->retired);
+			pipe_emit_locked(c, e, load->source, w->load_dispatch, w->retired);
 		if (load->violation)
 			pipe_clear_machine(c, SIG_MACHINE_CLEAR_MEMORY, w->retired, m->core_clear_cycles);
 	}

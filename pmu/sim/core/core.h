@@ -143,7 +143,7 @@ void core_code_changed(struct core_thread *c, uint64_t va);
  * RDTSC and CPUID execute, and at the end of a run. */
 uint64_t core_serialise(struct core_thread *c);
 /* The cycle that the front end of this thread has reached. The scheduler steps the thread with the lowest core_clock or
- * core_turn. (First member of struct core_thread: core_clock.c.) */
+ * core_grant. (First member of struct core_thread: core_clock.c.) */
 static inline uint64_t core_clock(const struct core_thread *c) { return *(const uint64_t *)(const void *)c; }
 /* A lower bound of the cycle in which the next load or store of that plan can request a line: a load needs its address, its
  * buffer entries and a fill buffer; a store has to retire and, if non-temporal, to follow the write of the store before it.
@@ -158,7 +158,7 @@ MUST_CHECK enum status core_go_on(struct core_thread *c);
 void core_expect(struct core_thread *c, const struct core_plan *plan, uint64_t ip);
 /* With two threads on a core, the scheduler steps the one with the lower value: twice the cycle of its next allocation as
  * far as known, plus one if that cycle belongs to the other thread. */
-uint64_t core_turn(const struct core_thread *c);
+uint64_t core_grant(const struct core_thread *c);
 /* No other thread of its core runs. */
 bool core_is_alone(const struct core_thread *c);
 /* Advances the thread's clock to `cycle` (it was parked until then) without counting. `alone`: its sibling stays parked, so

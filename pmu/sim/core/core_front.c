@@ -15,7 +15,7 @@
  * - When microcode follows an instruction that is not microcoded, decode waits front.microcode_switch_cycles.
  * - A length-changing prefix stalls fetch by front.lcp_cycles per instruction.
  * - At most front.queue uops wait between decode and allocation.
- * - The loop buffer streams once the same backward branch was taken LOOP_TURNS times in a row with no other taken branch in
+ * - The loop buffer streams once the same backward branch was taken LOOP_ITERATIONS times in a row with no other taken branch in
  *   between and an iteration of no more than front.loop_uops uops; the front end then costs nothing. Any other taken
  *   branch, or the end of the loop, ends that.
  * - Prediction: two-bit counters by address and global history; targets by address; indirect targets by address and
@@ -26,7 +26,7 @@
  * before decode, victim caches of the L1I, wrong-path instruction fetch from memory. */
 #include "pmu/sim/core/core_memo.h"
 
-#define LOOP_TURNS 2
+#define LOOP_ITERATIONS 2
 
 enum status front_fetch_line(struct core_thread *c, uint64_t ip, uint64_t *cycle)
 {
@@ -181,7 +181,7 @@ static bool cache_deliver(struct core_thread *c, const struct core_plan *p, uint
 	return true;
 }
 
-static __attribute__((noinline)) void say_decoded(struct core_thread *c, const struct core_plan *p, uint64_t d)
+static __attribute__((noinline)) void emit_decoded(struct core_thread *c, const struct core_plan *p, uint64_t d)
 {
 	signal_pulse(c->signals, SIG_INSTRUCTIONS_DECODED, d, 1);
 	signal_pulse(c->signals, SIG_QUEUE_WRITES, d, 1);
@@ -244,8 +244,8 @@ enum status front_deliver(struct core_thread *c, const struct core_plan *p, uint
 	f->cycle = d;
 	if (c->fused_before)
 		return ST_OK;
-	if (signal_heard_any(c->signals, SIG_INSTRUCTIONS_DECODED, SIG_UOPS_DECODED_MS) || signal_heard(c->signals, SIG_LEGACY_UOPS))
-		say_decoded(c, p, d);
+	if (signal_subscribed_any(c->signals, SIG_INSTRUCTIONS_DECODED, SIG_UOPS_DECODED_MS) || signal_subscribed(c->signals, SIG_LEGACY_UOPS))
+		emit_decoded(c, p, d);
 	f->decoded++;
 	if (p->microcoded)
 		deliver_microcode(c, p);
@@ -257,14 +257,14 @@ static void learn_loop(struct core_thread *c, uint64_t ip, const struct effects 
 	struct front *f = &c->front;
 	if (e->taken && e->next_rip <= ip) {
 		if (f->loop_branch == ip && f->loop_target == e->next_rip) {
-			f->loop_turns++;
+			f->loop_iterations++;
 			bool fits = f->loop_uops <= c->m->front_loop_uops && c->m->front_loop_uops;
-			f->streaming = fits && f->loop_turns >= LOOP_TURNS;
+			f->streaming = fits && f->loop_iterations >= LOOP_ITERATIONS;
 		} else {
 			f->streaming = false;
 			f->loop_branch = ip;
 			f->loop_target = e->next_rip;
-			f->loop_turns = 0;
+			f->loop_iterations = 0;
 		}
 		f->loop_uops = 0;
 	} else if (e->taken || ip == f->loop_branch) {

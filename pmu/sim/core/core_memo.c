@@ -27,7 +27,7 @@
 void memo_forget(struct memo *m)
 {
 	memset(m->bucket, 0, sizeof(m->bucket));
-	m->nodes = m->ops = m->says = m->words = 1; /* number 0 of each means none */
+	m->nodes = m->ops = m->emissions = m->words = 1; /* number 0 of each means none */
 }
 
 static uint64_t hash_of(const uint16_t *words, uint32_t n)
@@ -64,31 +64,31 @@ uint32_t memo_node_of(struct core_thread *c, struct memo *m, uint64_t ip, uint64
 static bool is_full(const struct memo *m)
 {
 	return m->nodes == MEMO_NODES || m->words + MEMO_STATE > MEMO_WORDS || m->ops + 2 * MEMO_INSTRUCTIONS + MEMO_EVENTS > MEMO_OPS ||
-	       m->says + MEMO_SAID > MEMO_SAYS;
+	       m->emissions + MEMO_EMITTED > MEMO_EMISSIONS;
 }
 
 /* --- repeating ------------------------------------------------------------------------------- */
 
-static inline void say_again(struct signals *s, const struct memo_say *say, uint64_t base)
+static inline void emit_again(struct signals *s, const struct memo_emission *e, uint64_t base)
 {
-	for (;; say++) {
-		switch (say->kind) {
-		case MEMO_SAY_SUM:
-			s->hearer[say->sig].sum += say->n;
+	for (;; e++) {
+		switch (e->kind) {
+		case MEMO_EMIT_SUM:
+			s->subscriber[e->sig].sum += e->n;
 			break;
-		case MEMO_SAY_BITS: {
-			const uint64_t cycle = base + (uint64_t)say->at;
-			uint64_t *const bits = s->hearer[say->sig].bits;
-			bits[cycle % SIGNAL_RING / 64] |= say->x << cycle % 64;
+		case MEMO_EMIT_BITS: {
+			const uint64_t cycle = base + (uint64_t)e->at;
+			uint64_t *const bits = s->subscriber[e->sig].bits;
+			bits[cycle % SIGNAL_RING / 64] |= e->x << cycle % 64;
 			if (cycle % 64)
-				bits[(cycle + 64) % SIGNAL_RING / 64] |= say->x >> (64 - cycle % 64);
+				bits[(cycle + 64) % SIGNAL_RING / 64] |= e->x >> (64 - cycle % 64);
 			break;
 		}
-		case MEMO_SAY_PULSE:
-			signal_pulse_heard(s, (enum signal)say->sig, base + (uint64_t)(int64_t)say->at, say->n);
+		case MEMO_EMIT_PULSE:
+			signal_pulse_deliver(s, (enum signal)e->sig, base + (uint64_t)(int64_t)e->at, e->n);
 			break;
-		case MEMO_SAY_LEVEL:
-			signal_level_heard(s, (enum signal)say->sig, base + (uint64_t)(int64_t)say->at, base + (uint64_t)(int64_t)say->at + say->x, say->n);
+		case MEMO_EMIT_LEVEL:
+			signal_level_deliver(s, (enum signal)e->sig, base + (uint64_t)(int64_t)e->at, base + (uint64_t)(int64_t)e->at + e->x, e->n);
 			break;
 		default:
 			return;
@@ -238,7 +238,7 @@ static enum play_end play(struct core_thread *c, struct memo *m, struct memo_run
 			break;
 		}
 		default: /* MEMO_END */
-			say_again(c->signals, &m->say[op->end.says], base);
+			emit_again(c->signals, &m->emission[op->end.emissions], base);
 			c->uops += op->end.uops;
 			c->uop_number += op->end.slots;
 			instructions += op->end.retired;
@@ -289,7 +289,7 @@ OWN_PAGE enum status core_memo(struct core_thread *c, struct memo *m, struct mem
 		m->of = c;
 		m->version = c->signals->version;
 		m->rob_size = c->rob_size;
-		m->tape = (struct signal_tape){ .most = MEMO_SAID, .said = m->said };
+		m->tape = (struct signal_tape){ .most = MEMO_EMITTED, .emitted = m->emitted };
 		m->pause = PAUSE_FIRST;
 		m->gain = 0;
 		memo_forget(m);

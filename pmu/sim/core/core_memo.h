@@ -7,11 +7,11 @@
 #define MEMO_REACH 16384u     /* cycles: a state with anything further from allocation than this is not kept */
 #define MEMO_INSTRUCTIONS 64u /* per piece of code */
 #define MEMO_EVENTS 512u      /* per piece: answers from outside the pipeline */
-#define MEMO_SAID 2048u       /* signals said by it */
+#define MEMO_EMITTED 2048u       /* signals emitted by it */
 #define MEMO_NODES 8192u
 #define MEMO_BUCKETS 16384u   /* a power of two */
 #define MEMO_OPS 131072u
-#define MEMO_SAYS 65536u
+#define MEMO_EMISSIONS 65536u
 #define MEMO_WORDS 1048576u
 #define MEMO_STATE 1024u      /* words of a state, at most */
 
@@ -29,14 +29,14 @@ struct memo_op {
 		struct { uint16_t address, data, retire; uint32_t commit; } store;
 		struct { uint64_t next, predicted; } branch;                   /* where it went; where the front end would have gone */
 		struct { uint64_t ip, next; } guess;                           /* the same for a branch on a wrong path */
-		struct { uint32_t node, says; uint16_t cycles, slots, uops, retired; } end; /* the state after it, and its distance;
+		struct { uint32_t node, emissions; uint16_t cycles, slots, uops, retired; } end; /* the state after it, and its distance;
 		                                                                               see struct memo */
 	};
 };
 
 /* Signals that a piece emits. */
-enum memo_say_kind { MEMO_SAY_END, MEMO_SAY_SUM, MEMO_SAY_BITS, MEMO_SAY_PULSE, MEMO_SAY_LEVEL };
-struct memo_say { uint64_t x; int32_t at; uint32_t n; uint8_t sig, kind; };
+enum memo_emission_kind { MEMO_EMIT_END, MEMO_EMIT_SUM, MEMO_EMIT_BITS, MEMO_EMIT_PULSE, MEMO_EMIT_LEVEL };
+struct memo_emission { uint64_t x; int32_t at; uint32_t n; uint8_t sig, kind; };
 
 /* A state: its words, and the steps that followed it. */
 struct memo_node { uint64_t hash; uint32_t words_at, words, ops, next; };
@@ -48,17 +48,17 @@ struct memo {
 	uint32_t wait, pause;         /* branches until recalling is tried again; the same after the next failure */
 	uint64_t recalled;            /* instructions so far */
 	int32_t gain;                 /* instructions replayed, minus the cost of recording */
-	uint32_t nodes, ops, says, words; /* in use; number 0 of each means none */
+	uint32_t nodes, ops, emissions, words; /* in use; number 0 of each means none */
 	struct signals noted;
 	struct signal_tape tape;
-	struct signal_said said[MEMO_SAID];
+	struct signal_emission emitted[MEMO_EMITTED];
 	const struct memo_op *path[MEMO_EVENTS + 1];
 	const struct code_entry *ran[MEMO_INSTRUCTIONS];
 	_Alignas(8) uint16_t state[MEMO_STATE];
 	struct memo_node node[MEMO_NODES];
 	uint32_t bucket[MEMO_BUCKETS];
 	struct memo_op op[MEMO_OPS];
-	struct memo_say say[MEMO_SAYS];
+	struct memo_emission emission[MEMO_EMISSIONS];
 	uint16_t word[MEMO_WORDS];
 };
 

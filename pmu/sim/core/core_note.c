@@ -130,57 +130,57 @@ uint64_t memo_guess(struct core_thread *c, const struct core_plan *p, uint64_t i
 /* --- noting ---------------------------------------------------------------------------------- */
 
 /* Emits what was recorded to the taps. */
-static void say_noted(struct signals *s, const struct memo *m)
+static void emit_noted(struct signals *s, const struct memo *m)
 {
 	for (uint32_t i = 0; i < m->tape.count; i++) {
-		const struct signal_said *said = &m->said[i];
-		if (said->level)
-			signal_level(s, (enum signal)said->sig, said->from, said->to, said->n);
+		const struct signal_emission *one = &m->emitted[i];
+		if (one->level)
+			signal_level(s, (enum signal)one->sig, one->from, one->to, one->n);
 		else
-			signal_pulse(s, (enum signal)said->sig, said->from, said->n);
+			signal_pulse(s, (enum signal)one->sig, one->from, one->n);
 	}
 }
 
-static void add_say(struct memo *m, const struct memo_say *say) { m->say[m->says++] = *say; }
+static void add_emission(struct memo *m, const struct memo_emission *e) { m->emission[m->emissions++] = *e; }
 
 /* Records the emitted signals in compact form: counts by signal, cycles by 64. There is space for them. */
-static uint32_t note_says(struct memo *m, const struct signals *s, uint64_t base)
+static uint32_t note_emissions(struct memo *m, const struct signals *s, uint64_t base)
 {
-	const uint32_t first = m->says;
+	const uint32_t first = m->emissions;
 	for (uint32_t i = 0; i < m->tape.count; i++) {
-		const struct signal_said *said = &m->said[i];
-		const struct signal_hearer *h = &s->hearer[said->sig];
-		const uint64_t at = said->from - base;
-		if (said->level) {
-			add_say(m, &(struct memo_say){ said->to - said->from, (int32_t)at, said->n, said->sig, MEMO_SAY_LEVEL });
+		const struct signal_emission *one = &m->emitted[i];
+		const struct signal_subscriber *h = &s->subscriber[one->sig];
+		const uint64_t at = one->from - base;
+		if (one->level) {
+			add_emission(m, &(struct memo_emission){ one->to - one->from, (int32_t)at, one->n, one->sig, MEMO_EMIT_LEVEL });
 			continue;
 		}
 		if (h->more && (!h->near || at >= MEMO_REACH)) {
-			add_say(m, &(struct memo_say){ 0, (int32_t)at, said->n, said->sig, MEMO_SAY_PULSE });
+			add_emission(m, &(struct memo_emission){ 0, (int32_t)at, one->n, one->sig, MEMO_EMIT_PULSE });
 			continue;
 		}
-		struct memo_say *sum = NULL, *bits = NULL;
-		for (uint32_t k = first; k < m->says; k++) {
-			struct memo_say *w = &m->say[k];
-			if (w->sig == said->sig && w->kind == MEMO_SAY_SUM)
+		struct memo_emission *sum = NULL, *bits = NULL;
+		for (uint32_t k = first; k < m->emissions; k++) {
+			struct memo_emission *w = &m->emission[k];
+			if (w->sig == one->sig && w->kind == MEMO_EMIT_SUM)
 				sum = w;
-			if (w->sig == said->sig && w->kind == MEMO_SAY_BITS && at - (uint64_t)w->at < 64)
+			if (w->sig == one->sig && w->kind == MEMO_EMIT_BITS && at - (uint64_t)w->at < 64)
 				bits = w;
 		}
 		if (!sum) {
-			add_say(m, &(struct memo_say){ 0, 0, 0, said->sig, MEMO_SAY_SUM });
-			sum = &m->say[m->says - 1];
+			add_emission(m, &(struct memo_emission){ 0, 0, 0, one->sig, MEMO_EMIT_SUM });
+			sum = &m->emission[m->emissions - 1];
 		}
-		sum->n += said->n;
-		if (!h->more || !said->n)
+		sum->n += one->n;
+		if (!h->more || !one->n)
 			continue;
 		if (!bits) {
-			add_say(m, &(struct memo_say){ 0, (int32_t)at, 0, said->sig, MEMO_SAY_BITS });
-			bits = &m->say[m->says - 1];
+			add_emission(m, &(struct memo_emission){ 0, (int32_t)at, 0, one->sig, MEMO_EMIT_BITS });
+			bits = &m->emission[m->emissions - 1];
 		}
 		bits->x |= 1ull << (at - (uint64_t)bits->at);
 	}
-	add_say(m, &(struct memo_say){ .kind = MEMO_SAY_END });
+	add_emission(m, &(struct memo_emission){ .kind = MEMO_EMIT_END });
 	return first;
 }
 
@@ -195,7 +195,7 @@ enum status memo_note(struct core_thread *c, struct memo *m, struct memo_run *r,
 	static const struct effects nothing = { 0 };
 	struct memo_tape t = { .memo = m, .signals = c->signals, .base = base, .replay = done ? done->answers : 0,
 	                       .events = done ? done->answers : 0, .failed = done && !done->alt };
-	const uint32_t ops = m->ops, says = m->says;
+	const uint32_t ops = m->ops, emissions = m->emissions;
 	const uint64_t slots = c->uop_number, uops = c->uops;
 	struct effects e;
 	enum status s = ST_OK;
@@ -242,7 +242,7 @@ enum status memo_note(struct core_thread *c, struct memo *m, struct memo_run *r,
 	}
 	c->signals = t.signals;
 	c->tape = NULL;
-	say_noted(c->signals, m);
+	emit_noted(c->signals, m);
 	m->gain -= (int32_t)ran * NOTE_COSTS;
 	t.failed |= s != ST_OK || !ran || t.at != t.replay || m->tape.count > m->tape.most;
 	if (*r->code_stored) {
@@ -254,9 +254,9 @@ enum status memo_note(struct core_thread *c, struct memo *m, struct memo_run *r,
 	}
 	*stop |= *r->beyond; /* in a chase beyond the L2 latencies differ each time, and no state recurs */
 	*next = t.failed ? 0 : memo_node_of(c, m, r->regs->rip, at);
-	if (*next && *at - base < MEMO_REACH && m->says + 2 * m->tape.count + 2 < MEMO_SAYS) {
-		const uint32_t said = note_says(m, c->signals, base);
-		m->op[m->ops++] = (struct memo_op){ .kind = MEMO_END, .end = { *next, said, (uint16_t)(*at - base),
+	if (*next && *at - base < MEMO_REACH && m->emissions + 2 * m->tape.count + 2 < MEMO_EMISSIONS) {
+		const uint32_t first = note_emissions(m, c->signals, base);
+		m->op[m->ops++] = (struct memo_op){ .kind = MEMO_END, .end = { *next, first, (uint16_t)(*at - base),
 		                                    (uint16_t)(c->uop_number - slots), (uint16_t)(c->uops - uops), (uint16_t)ran } };
 		if (done)
 			m->op[done->alt].alt = ops;
@@ -265,6 +265,6 @@ enum status memo_note(struct core_thread *c, struct memo *m, struct memo_run *r,
 		return s;
 	}
 	m->ops = ops;
-	m->says = says;
+	m->emissions = emissions;
 	return s;
 }

@@ -10,7 +10,7 @@
 #include "pmu/sim/core/core_memo.h"
 #include "pmu/sim/core/pipe.h"
 
-#define LOOP_TURNS_KNOWN 2u /* iterations that the loop buffer distinguishes: core_front.c */
+#define LOOP_ITERATIONS_KNOWN 2u /* iterations that the loop buffer distinguishes: core_front.c */
 
 struct out { uint16_t *at, *end; bool good; };
 
@@ -105,7 +105,7 @@ static void put_front(struct out *o, const struct core_thread *c, uint64_t base)
 	put64(o, f->loop_branch);
 	put64(o, f->loop_target);
 	put(o, f->loop_uops <= c->m->front_loop_uops ? f->loop_uops : c->m->front_loop_uops + 1);
-	put(o, f->loop_turns < LOOP_TURNS_KNOWN ? f->loop_turns : LOOP_TURNS_KNOWN);
+	put(o, f->loop_iterations < LOOP_ITERATIONS_KNOWN ? f->loop_iterations : LOOP_ITERATIONS_KNOWN);
 	/* of uops waiting for allocation: what decode may have to wait for */
 	for (uint32_t i = 1; i <= c->queue_uops && !f->streaming; i++)
 		put(o, behind(o, c->front_ring[(c->uop_number - i) & (FRONT_RING - 1)], cycle));
@@ -127,7 +127,7 @@ static const uint16_t *take_front(struct core_thread *c, const uint16_t *at, uin
 	f->loop_branch = take64(&at);
 	f->loop_target = take64(&at);
 	f->loop_uops = (uint32_t)take(&at);
-	f->loop_turns = (uint32_t)take(&at);
+	f->loop_iterations = (uint32_t)take(&at);
 	f->stalled_until = 0;
 	for (uint32_t i = 1; i <= c->queue_uops && !f->streaming; i++)
 		c->front_ring[(c->uop_number - i) & (FRONT_RING - 1)] = f->cycle + take(&at);
@@ -281,7 +281,7 @@ static const uint16_t *restore(struct core_thread *c, const uint16_t *at, uint64
 }
 
 /* on: fills the rings with what the state holds; otherwise removes it. */
-static void turn_rings(struct core_thread *c, const uint16_t *at, uint64_t base, bool on)
+static void rotate_rings(struct core_thread *c, const uint16_t *at, uint64_t base, bool on)
 {
 	for (uint64_t n = take(&at); n; n--) {
 		const uint64_t t = base - 1 + take(&at), some = take(&at);
@@ -299,11 +299,11 @@ static void turn_rings(struct core_thread *c, const uint16_t *at, uint64_t base,
 
 void core_snapshot_restore(struct core_thread *c, const uint16_t *words, uint64_t base)
 {
-	turn_rings(c, restore(c, words, base), base, true);
+	rotate_rings(c, restore(c, words, base), base, true);
 }
 
 void core_snapshot_clear(struct core_thread *c, const uint16_t *words, uint64_t base)
 {
-	turn_rings(c, restore(c, words, base), base, false);
+	rotate_rings(c, restore(c, words, base), base, false);
 	c->rs_in_use = 0;
 }

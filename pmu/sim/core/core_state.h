@@ -54,7 +54,7 @@ struct front {
 	bool from_cache;        /* that window is in the uop cache */
 	/* the loop buffer */
 	uint64_t loop_branch, loop_target;
-	uint32_t loop_uops, loop_turns;
+	uint32_t loop_uops, loop_iterations;
 	bool streaming;
 };
 

@@ -68,21 +68,21 @@ unsigned pipe_divide_cycles(const struct machine *m, const struct core_plan *p, 
 /* A microcode assist for a denormal. */
 void pipe_assist(struct core_thread *c, uint64_t retired);
 /* `from`: when its load was dispatched. */
-void pipe_say_locked(struct core_thread *c, const struct effects *e, enum mem_source source, uint64_t from, uint64_t retired);
+void pipe_emit_locked(struct core_thread *c, const struct effects *e, enum mem_source source, uint64_t from, uint64_t retired);
 /* Rotates the x87 stack: slot i becomes what slot i + pop was. */
 void pipe_turn_x87(struct core_thread *c, int pop);
 
 /* --- pipe_dispatch.c --- */
 /* As pipe_dispatch for `ready` at or beyond the ring's `end`, where ports are free. */
 uint64_t pipe_dispatch_beyond(struct core_thread *c, unsigned ports, uint64_t ready, uint64_t end);
-void pipe_say_executed_heard(struct core_thread *c, unsigned port, uint64_t t);
+void pipe_emit_executed_deliver(struct core_thread *c, unsigned port, uint64_t t);
 /* As pipe_dispatch, for parts that hold their port or the divider for n cycles. */
 uint64_t pipe_dispatch_long(struct core_thread *c, const struct core_plan *p, unsigned n, uint64_t ready, uint64_t end);
 
 /* --- pipe_retire.c --- */
 /* Attributes the cycles from .. end - 1, in which nothing retired, to what this group waited for. */
 void pipe_attribute(struct core_thread *c, unsigned parts, uint64_t allocated, const struct flight *f, uint64_t from, uint64_t end);
-void pipe_say_load(struct core_thread *c, const struct load_result *l, uint64_t r);
+void pipe_emit_load(struct core_thread *c, const struct load_result *l, uint64_t r);
 void pipe_clear_machine(struct core_thread *c, enum signal sig, uint64_t retired, uint64_t cycles);
 
 /* --- pipe_branch.c --- */
@@ -185,10 +185,10 @@ static PIPE_INLINE void pipe_rs_leave(struct core_thread *c, uint64_t cycle, uns
 	c->leave[cycle & CORE_RING_MASK] += (uint8_t)n;
 }
 
-static PIPE_INLINE void pipe_say_executed(struct core_thread *c, unsigned port, uint64_t t)
+static PIPE_INLINE void pipe_emit_executed(struct core_thread *c, unsigned port, uint64_t t)
 {
-	if (signal_heard_any(c->signals, SIG_UOPS_EXECUTED_P0, SIG_UOPS_EXECUTED_P234))
-		pipe_say_executed_heard(c, port, t);
+	if (signal_subscribed_any(c->signals, SIG_UOPS_EXECUTED_P0, SIG_UOPS_EXECUTED_P234))
+		pipe_emit_executed_deliver(c, port, t);
 }
 
 /* The first cycle >= ready with a free port of the mask; UINT64_MAX if there is none below `end`. */
@@ -218,7 +218,7 @@ static PIPE_INLINE uint64_t pipe_dispatch(struct core_thread *c, unsigned ports,
 	s->busy[t & CORE_RING_MASK] |= (uint16_t)bit;
 	s->used[(t & CORE_RING_MASK) / CORE_STRETCH] = 1;
 	if (!quick)
-		pipe_say_executed(c, (unsigned)__builtin_ctz(bit), t);
+		pipe_emit_executed(c, (unsigned)__builtin_ctz(bit), t);
 	return t;
 }
 
@@ -262,7 +262,7 @@ static PIPE_INLINE uint64_t pipe_rs_wait_near(struct core_thread *c, unsigned en
 {
 	const unsigned at = c->rs_at & CORE_RING_MASK;
 	const uint64_t word = *(const uint64_t *)(const void *)&c->leave[at & ~7u] >> at % 8 * 8;
-	if (!word || (!quick && signal_heard_any(c->signals, SIG_RESOURCE_STALL_ANY, SIG_RESOURCE_STALL_OTHER)))
+	if (!word || (!quick && signal_subscribed_any(c->signals, SIG_RESOURCE_STALL_ANY, SIG_RESOURCE_STALL_OTHER)))
 		return pipe_rs_wait(c, entries, first, t);
 	const unsigned cycles = (unsigned)__builtin_ctzll(word) / 8;
 	uint8_t *leave = &c->leave[at + cycles];
@@ -349,13 +349,13 @@ static PIPE_INLINE uint64_t pipe_allocate(struct core_thread *c, const struct co
 	return t;
 }
 
-static PIPE_INLINE void pipe_say_issued(struct core_thread *c, unsigned parts, uint64_t t, bool wrong, const bool quick)
+static PIPE_INLINE void pipe_emit_issued(struct core_thread *c, unsigned parts, uint64_t t, bool wrong, const bool quick)
 {
 	if (quick) {
 		signal_pulse_often(c->signals, SIG_UOPS_ISSUED_FUSED, t, 1);
 		return;
 	}
-	if (!signal_heard_any(c->signals, SIG_UOPS_ISSUED_FUSED, SIG_UOPS_ISSUED_WRONG_PATH))
+	if (!signal_subscribed_any(c->signals, SIG_UOPS_ISSUED_FUSED, SIG_UOPS_ISSUED_WRONG_PATH))
 		return;
 	unsigned n = part_count(parts);
 	signal_pulse_often(c->signals, SIG_UOPS_ISSUED_FUSED, t, 1);
@@ -424,7 +424,7 @@ static PIPE_INLINE enum status pipe_store(struct core_thread *c, const struct in
 /* Whether stall cycles have to be attributed when a group completes in `done`. */
 static PIPE_INLINE bool pipe_attributes(const struct core_thread *c, uint64_t done)
 {
-	return done > c->retire + 1 && signal_heard_any(c->signals, SIG_STALL_BY_FETCH, SIG_STALL_BY_ASSIST);
+	return done > c->retire + 1 && signal_subscribed_any(c->signals, SIG_STALL_BY_FETCH, SIG_STALL_BY_ASSIST);
 }
 
 /* Retires one group that completes in `done`; returns the cycle. */

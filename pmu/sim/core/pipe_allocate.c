@@ -162,8 +162,8 @@ static __attribute__((noinline)) uint64_t rs_wait_slow(struct core_thread *c, un
 
 uint64_t pipe_rs_wait(struct core_thread *c, unsigned entries, uint64_t first, uint64_t t)
 {
-	if (!rs_leave_marked(c) || rs_is_full(c, entries) || signal_heard(c->signals, SIG_RESOURCE_STALL_RS) ||
-	    signal_heard(c->signals, SIG_RESOURCE_STALL_ANY))
+	if (!rs_leave_marked(c) || rs_is_full(c, entries) || signal_subscribed(c->signals, SIG_RESOURCE_STALL_RS) ||
+	    signal_subscribed(c->signals, SIG_RESOURCE_STALL_ANY))
 		return rs_wait_slow(c, entries, max_cycle(first, t));
 	return c->rs_at;
 }

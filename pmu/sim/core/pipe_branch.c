@@ -4,7 +4,7 @@
  * behind a load from memory; RESOURCE_STALL_BRANCH ends with them). */
 #include "pmu/sim/core/pipe.h"
 
-static void say_branch(struct core_thread *c, const struct core_plan *p, bool taken, bool miss, uint64_t executed, uint64_t r)
+static void emit_branch(struct core_thread *c, const struct core_plan *p, bool taken, bool miss, uint64_t executed, uint64_t r)
 {
 	static const uint8_t exec[] = { [BRANCH_COND] = SIG_BRANCH_EXEC_COND, [BRANCH_DIRECT] = SIG_BRANCH_EXEC_DIRECT,
 		[BRANCH_INDIRECT] = SIG_BRANCH_EXEC_INDIRECT, [BRANCH_RETURN] = SIG_BRANCH_EXEC_RETURN,
@@ -41,8 +41,8 @@ enum status pipe_branch(struct core_thread *c, const struct core_plan *p, const 
 	uint64_t predicted;
 	bool known;
 	*miss = front_branch(c, p, ip, e, &predicted, &known);
-	if (signal_heard_any(c->signals, SIG_BRANCHES_RETIRED, SIG_BRANCHES_DECODED))
-		say_branch(c, p, e->taken, *miss, resolved, retired);
+	if (signal_subscribed_any(c->signals, SIG_BRANCHES_RETIRED, SIG_BRANCHES_DECODED))
+		emit_branch(c, p, e->taken, *miss, resolved, retired);
 	if (*miss) {
 		enum status s = pipe_wrong_path(c, predicted, resolved);
 		if (s != ST_OK)

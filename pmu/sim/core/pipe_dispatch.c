@@ -85,11 +85,11 @@ uint64_t pipe_dispatch_beyond(struct core_thread *c, unsigned ports, uint64_t re
 		return UINT64_MAX;
 	const unsigned later = ports & c->shared->above, from = later ? later : ports, bit = from & -from;
 	c->shared->above = -bit << 1;
-	pipe_say_executed(c, (unsigned)__builtin_ctz(bit), ready);
+	pipe_emit_executed(c, (unsigned)__builtin_ctz(bit), ready);
 	return ready;
 }
 
-void pipe_say_executed_heard(struct core_thread *c, unsigned port, uint64_t t)
+void pipe_emit_executed_deliver(struct core_thread *c, unsigned port, uint64_t t)
 {
 	if (port < 8)
 		signal_pulse(c->signals, (enum signal)(SIG_UOPS_EXECUTED_P0 + port), t, 1);

@@ -2,7 +2,7 @@
  *
  * A cycle's allocation belongs to one thread, and entries of the station and ports go to the part that is allocated first.
  * So slots of both threads are accounted in the order of their allocation, an instruction of several slots in several steps
- * (core_go_on): core_expect computes when the next slot can be allocated, core_turn which thread is next, and a thread
+ * (core_go_on): core_expect computes when the next slot can be allocated, core_grant which thread is next, and a thread
  * takes the other's cycle if the other's next slot comes later. By the last allocation, one instruction at a time, a thread
  * could not see which cycles the other would leave free (5.7 % too slow over random pairs); so all is equal to the
  * reference in every cycle.
@@ -186,7 +186,7 @@ enum status pipe_deliver_paired(struct core_thread *c, const struct core_plan *p
 	return (enum status)c->expected_status;
 }
 
-uint64_t core_turn(const struct core_thread *c)
+uint64_t core_grant(const struct core_thread *c)
 {
 	const uint64_t cycle = c->next == UINT64_MAX ? c->alloc : max_cycle(c->alloc, c->next);
 	return 2 * cycle + (!c->alone && (cycle & 1) != c->own);

@@ -51,7 +51,7 @@ void pipe_attribute(struct core_thread *c, unsigned parts, uint64_t allocated, c
 	put_down(c, SIG_STALL_BY_EXECUTE, &from, end, end);
 }
 
-void pipe_say_load(struct core_thread *c, const struct load_result *l, uint64_t r)
+void pipe_emit_load(struct core_thread *c, const struct load_result *l, uint64_t r)
 {
 	static const uint8_t of_source[SRC_NONE] = {
 		[SRC_L1] = SIG_LOAD_L1_HIT, [SRC_LFB] = SIG_LOAD_LFB_HIT, [SRC_L2] = SIG_LOAD_L2_HIT,

@@ -126,7 +126,7 @@ void pipe_assist(struct core_thread *c, uint64_t retired)
 	c->uops += uops;
 }
 
-void pipe_say_locked(struct core_thread *c, const struct effects *e, enum mem_source source, uint64_t from, uint64_t retired)
+void pipe_emit_locked(struct core_thread *c, const struct effects *e, enum mem_source source, uint64_t from, uint64_t retired)
 {
 	signal_pulse(c->signals, SIG_LOCKED_LOADS, retired, 1);
 	if (e->load_va % 64 + e->load_bytes > 64) {

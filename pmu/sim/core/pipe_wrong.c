@@ -26,7 +26,7 @@ static PIPE_INLINE bool wrong_group(struct core_thread *c, const struct core_pla
 			pipe_rs_leave(c, t, entries);
 		return false;
 	}
-	pipe_say_issued(c, parts, t, true, quick);
+	pipe_emit_issued(c, parts, t, true, quick);
 	uint64_t from = t + c->dispatch_cycles, d = from, done = from;
 	if (parts & PART_LOAD) {
 		d = pipe_dispatch(c, c->m->exec[UC_LOAD].port_mask, pipe_address_ready(c, p, from), resolved, quick);
@@ -80,7 +80,7 @@ static __attribute__((noinline)) bool wrong_groups(struct core_thread *c, const 
 struct wrong {
 	uint64_t resolved;
 	uint64_t looked;           /* allocation cycle for which `most` was computed */
-	uint64_t said, more;       /* cycle of the last group, and its groups that no signal has reported yet */
+	uint64_t last_group, more;       /* cycle of the last group, and its groups that no signal has reported yet */
 	uint32_t most;             /* entries in use at most */
 	uint32_t count;            /* of left[] */
 	uint64_t left[LEFT_MOST];
@@ -107,10 +107,10 @@ static __attribute__((noinline)) void wrong_exact(struct core_thread *c, struct 
 	w->exact = true;
 }
 
-static PIPE_INLINE void wrong_say(struct core_thread *c, struct wrong *w)
+static PIPE_INLINE void wrong_emit(struct core_thread *c, struct wrong *w)
 {
 	if (w->more)
-		signal_pulse_often(c->signals, SIG_UOPS_ISSUED_FUSED, w->said, (unsigned)w->more);
+		signal_pulse_often(c->signals, SIG_UOPS_ISSUED_FUSED, w->last_group, (unsigned)w->more);
 }
 
 enum wrong_came { WRONG_DONE, WRONG_LATE, WRONG_OTHER };
@@ -134,9 +134,9 @@ static PIPE_INLINE enum wrong_came wrong_short(struct core_thread *c, struct wro
 	}
 	if (shape != SHAPE_LOAD && c->register_reads && !pipe_reads_fit(c, p, PART_MAIN, t))
 		return WRONG_OTHER;
-	if (t != w->said) {
-		wrong_say(c, w);
-		w->said = t;
+	if (t != w->last_group) {
+		wrong_emit(c, w);
+		w->last_group = t;
 		w->more = 0;
 	}
 	w->more++;
@@ -208,7 +208,7 @@ static PIPE_INLINE enum status wrong_path_of(struct core_thread *c, uint64_t ip,
 	c->front.streaming = false;
 	front_redirect(c, c->front.fetch_cycle + 1);
 	w.resolved = resolved;
-	w.said = w.more = w.count = 0;
+	w.last_group = w.more = w.count = 0;
 	w.exact = !quick || resolved - c->rs_at >= CORE_RING / 2; /* further ahead the station's ring ends */
 	if (!w.exact)
 		wrong_look(c, &w, max_cycle(c->alloc + (c->slots >= c->width), c->barrier));
@@ -236,7 +236,7 @@ static PIPE_INLINE enum status wrong_path_of(struct core_thread *c, uint64_t ip,
 		ip = next;
 	}
 	if (quick)
-		wrong_say(c, &w);
+		wrong_emit(c, &w);
 	memcpy(c->ready, ready, sizeof(ready));
 	c->rob_at = rob_at;
 	c->front.streaming = streaming;

@@ -29,7 +29,7 @@ static const char *event_name(const struct counters *p, uint32_t at)
 	return name;
 }
 
-static void say(struct counters *p, unsigned c, struct sim_finding *f, struct sim_finding one)
+static void report(struct counters *p, unsigned c, struct sim_finding *f, struct sim_finding one)
 {
 	const uint32_t at = netburst_sim_escr_of(c, p->netburst->cccr[c]);
 	one.thread = p->thread;
@@ -45,7 +45,7 @@ static void written_once(struct counters *p, unsigned c, struct sim_finding *f, 
 	if (!f || !p->netburst->counter[c].written || !(p->netburst->cccr[c] & CCCR_ENABLE) || p->netburst->counter[c].told_once)
 		return;
 	p->netburst->counter[c].told_once = true;
-	say(p, c, f, (struct sim_finding){ .kind = FIND_NO_LATCH, .address = address, .value = value, .clash = COUNTER_0 + c,
+	report(p, c, f, (struct sim_finding){ .kind = FIND_NO_LATCH, .address = address, .value = value, .clash = COUNTER_0 + c,
 		.why = "erratum N15: the counter's value was written once, and a counter may take only the second write",
 		.cite = "specification update of the Pentium 4, N15" });
 }
@@ -55,7 +55,7 @@ void netburst_sim_tell(struct counters *p, unsigned c, struct sim_finding *f, ui
 	if (!f || !(p->netburst->cccr[c] & CCCR_ENABLE))
 		return;
 	if (why && why != p->netburst->counter[c].told)
-		say(p, c, f, (struct sim_finding){ .kind = kind, .address = address, .value = value, .why = why, .cite = "SDM 18.15",
+		report(p, c, f, (struct sim_finding){ .kind = kind, .address = address, .value = value, .why = why, .cite = "SDM 18.15",
 			.clash = netburst_sim_escr_of(c, p->netburst->cccr[c]) });
 	p->netburst->counter[c].told = why;
 	if (address != COUNTER_0 + c)
@@ -134,7 +134,7 @@ void netburst_sim_lint(struct counters *p, struct sim_finding *f, uint32_t addre
 			one.value = value;
 			if (r == TOLD_OTHER)
 				one.clash = netburst_sim_escr_of(c, p->netburst->cccr[c]) ^ 1;
-			say(p, c, f, one);
+			report(p, c, f, one);
 		}
 		p->lint_told[r] = rules[r].mask;
 	}

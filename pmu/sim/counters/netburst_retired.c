@@ -32,7 +32,7 @@ static unsigned occurrences(uint64_t conditions, const struct retired *r)
 	return n;
 }
 
-static bool hears(const struct counters *p, uint32_t escr)
+static bool subscribed(const struct counters *p, uint32_t escr)
 {
 	return netburst_sim_threads(escr) >> netburst_sim_own(p) & 1;
 }
@@ -41,7 +41,7 @@ static bool tagged_by_front_end(const struct counters *p, const struct retired *
 {
 	for (unsigned n = 0; n < p->netburst->tagger_count; n++) {
 		const struct sim_netburst_tagger *t = &p->netburst->tagger[n];
-		if (t->kinds & EVENT_TAGS_FRONT_END && TAG(t->escr) && hears(p, t->escr) && occurrences(t->conditions, r))
+		if (t->kinds & EVENT_TAGS_FRONT_END && TAG(t->escr) && subscribed(p, t->escr) && occurrences(t->conditions, r))
 			return true;
 	}
 	return false;
@@ -63,7 +63,7 @@ static unsigned times(const struct counters *p, unsigned c, const struct retired
 {
 	const uint32_t escr = p->netburst->escr[netburst_sim_escr_of(c, p->netburst->cccr[c]) - NETBURST_SIM_ESCR];
 	const uint32_t kinds = p->netburst->counter[c].kinds;
-	if (!hears(p, escr))
+	if (!subscribed(p, escr))
 		return 0;
 	if (kinds & EVENT_FRONT_END)
 		return tagged_by_front_end(p, r);

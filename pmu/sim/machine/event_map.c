@@ -56,7 +56,7 @@ static enum status wrong(struct reading *r, enum column c, const struct map_cell
 	return ST_SYNTAX;
 }
 
-static enum status says(struct reading *r, const char *what)
+static enum status syntax_error(struct reading *r, const char *what)
 {
 	text_fmt(&r->problem, "%s:%u: %s", r->file, r->text.line, what);
 	return ST_SYNTAX;
@@ -67,7 +67,7 @@ static enum status read_header(struct reading *r)
 	struct map_cell line;
 	if (!map_next_line(&r->text, &line)) {
 		r->text.line = r->text.line ? r->text.line : 1;
-		return says(r, "no line names the columns");
+		return syntax_error(r, "no line names the columns");
 	}
 	while (line.length) {
 		const struct map_cell c = map_cut(&line, ',');
@@ -88,7 +88,7 @@ static enum status read_header(struct reading *r)
 	const unsigned always = 1u << COL_SELECT | 1u << COL_NAME | 1u << COL_SIGNALS | 1u << COL_FLAGS | 1u << COL_CONDITION;
 	const unsigned general = 1u << COL_UMASK | 1u << COL_COUNTERS, netburst = 1u << COL_UNIT | 1u << COL_MASK | 1u << COL_WHY;
 	if (r->given != (always | general) && r->given != (always | netburst))
-		return says(r, "the columns are select, umask, counters, flags, condition, name, signals; or unit, select, mask, flags, condition, name, signals, why");
+		return syntax_error(r, "the columns are select, umask, counters, flags, condition, name, signals; or unit, select, mask, flags, condition, name, signals, why");
 	return ST_OK;
 }
 
@@ -113,7 +113,7 @@ static enum status read_signals(struct reading *r, struct map_cell cell, struct 
 	while (cell.length) {
 		const struct map_cell one = map_cut(&cell, ' ');
 		if (e->signal_count == EVENT_SIGNALS)
-			return says(r, "signals: more than 16");
+			return syntax_error(r, "signals: more than 16");
 		if (e->flags & EVENT_REQUESTS) {
 			uint64_t mask;
 			enum status st = read_number(r, COL_SIGNALS, &one, 0xFF, "a mask of request types, 1 to 0xFF", &mask);
@@ -242,7 +242,7 @@ static enum status read_cell(struct reading *r, enum column c, struct map_cell c
 		return st;
 	case COL_NAME:
 		st = read_words(r, c, cell, &words[0]);
-		return st || cell.length ? st : says(r, "name: missing");
+		return st || cell.length ? st : syntax_error(r, "name: missing");
 	case COL_WHY:
 		return read_words(r, c, cell, &words[1]);
 	default:
@@ -261,10 +261,10 @@ static enum status see_code(struct reading *r, unsigned code)
 		for (unsigned i = 0; i < r->wides && !seen; i++)
 			seen = r->wide[i] == code;
 		if (r->wides == WIDE_ROWS)
-			return says(r, "select: more than 256 rows above 0xFF");
+			return syntax_error(r, "select: more than 256 rows above 0xFF");
 		r->wide[r->wides++] = code;
 	}
-	return seen ? says(r, "an earlier line has the same code") : ST_OK;
+	return seen ? syntax_error(r, "an earlier line has the same code") : ST_OK;
 }
 
 /* What the cells of a row say together. */
@@ -274,13 +274,13 @@ static enum status check_row(struct reading *r, const struct sim_event *e, bool 
 		EVENT_ESCR0 | EVENT_ESCR1 | EVENT_BESIDE;
 	const unsigned reasoned = EVENT_ESCR0 | EVENT_ESCR1 | EVENT_BESIDE;
 	if (!(e->flags & elsewhere) && !e->signal_count)
-		return says(r, "signals: none, and no flag says what it counts instead");
+		return syntax_error(r, "signals: none, and no flag says what it counts instead");
 	if (e->flags & (EVENT_TAGGED | EVENT_RETIREMENT | EVENT_TAGS_FRONT_END | EVENT_TAGS_EXECUTION) && !e->precise)
-		return says(r, "condition: missing, though it is counted at retirement");
+		return syntax_error(r, "condition: missing, though it is counted at retirement");
 	if ((e->flags & reasoned || (e->flags & EVENT_FILTER && e->flags & EVENT_UNMODELLED)) && !why)
-		return says(r, "why: missing");
+		return syntax_error(r, "why: missing");
 	if (e->unit && e->select > 0x3F)
-		return says(r, "select: more than 0x3F, which an ESCR cannot hold");
+		return syntax_error(r, "select: more than 0x3F, which an ESCR cannot hold");
 	if (e->flags & (EVENT_FILTER | EVENT_METRIC))
 		return ST_OK; /* several may be of one code */
 	return see_code(r, e->unit ? (unsigned)(e->unit - units[0].value) / 2 << 10 | (unsigned)e->select << 4 | (unsigned)__builtin_ctz(e->bits) :
@@ -295,7 +295,7 @@ static enum status read_row(struct reading *r, struct map_cell line, struct sim_
 	for (size_t i = 0; i < line.length; i++)
 		cells += line.at[i] == ',';
 	if (cells != r->columns)
-		return says(r, cells < r->columns ? "fewer cells than columns" : "more cells than columns");
+		return syntax_error(r, cells < r->columns ? "fewer cells than columns" : "more cells than columns");
 	for (unsigned i = 0; i < r->columns; i++) {
 		const struct map_cell c = map_cut(&line, ',');
 		enum status st = ST_OK;

@@ -39,7 +39,7 @@ static bool same(const char *s, size_t n, const char *name)
 	return str_length(name) == n && !memcmp(s, name, n);
 }
 
-struct text *machine_say(struct machine_reading *r, unsigned line)
+struct text *machine_problem(struct machine_reading *r, unsigned line)
 {
 	text_fmt(&r->problem, "%s:%u: ", r->file, line);
 	return &r->problem;
@@ -54,12 +54,12 @@ static enum status read_field(struct machine_reading *r, const struct ini *ini, 
 	if (f->text) {
 		char *to = (char *)r->m + f->offset;
 		if (ini->value_length >= MACHINE_TEXT) {
-			text_fmt(machine_say(r, ini->line), "%s.%s: too long, at most %d bytes", f->section, f->name, MACHINE_TEXT - 1);
+			text_fmt(machine_problem(r, ini->line), "%s.%s: too long, at most %d bytes", f->section, f->name, MACHINE_TEXT - 1);
 			return ST_RANGE;
 		}
 		for (size_t i = 0; i < ini->value_length; i++)
 			if (ini->value[i] < ' ' || ini->value[i] > '~') {
-				text_fmt(machine_say(r, ini->line), "%s.%s: byte %u is not printable ASCII", f->section, f->name, (unsigned)i + 1);
+				text_fmt(machine_problem(r, ini->line), "%s.%s: byte %u is not printable ASCII", f->section, f->name, (unsigned)i + 1);
 				return ST_SYNTAX;
 			}
 		memset(to, 0, MACHINE_TEXT);
@@ -68,7 +68,7 @@ static enum status read_field(struct machine_reading *r, const struct ini *ini, 
 	}
 	if (same(ini->value, ini->value_length, "unknown")) {
 		if (f->preset == REQUIRED) {
-			text_fmt(machine_say(r, ini->line), "%s.%s: must be known, a number from %llu to %llu", f->section, f->name,
+			text_fmt(machine_problem(r, ini->line), "%s.%s: must be known, a number from %llu to %llu", f->section, f->name,
 			         (unsigned long long)f->least, (unsigned long long)f->most);
 			return ST_RANGE;
 		}
@@ -80,11 +80,11 @@ static enum status read_field(struct machine_reading *r, const struct ini *ini, 
 		st = ST_RANGE;
 	for (size_t i = 0; st && i < ini->value_length; i++)
 		if (!ini->value[i]) {
-			text_fmt(machine_say(r, ini->line), "%s.%s: byte %u is NUL: a text file expected", f->section, f->name, (unsigned)i + 1);
+			text_fmt(machine_problem(r, ini->line), "%s.%s: byte %u is NUL: a text file expected", f->section, f->name, (unsigned)i + 1);
 			return st;
 		}
 	if (st) {
-		text_fmt(machine_say(r, ini->line), "%s.%s: '%.*s' is not a number from %llu to %llu%s", f->section, f->name,
+		text_fmt(machine_problem(r, ini->line), "%s.%s: '%.*s' is not a number from %llu to %llu%s", f->section, f->name,
 		         (int)(ini->value_length < LINE_BYTES ? ini->value_length : LINE_BYTES), ini->value,
 		         (unsigned long long)f->least, (unsigned long long)f->most,
 		         f->preset == REQUIRED ? "" : " nor 'unknown'");
@@ -127,14 +127,14 @@ static enum status read_exec(struct machine_reading *r, const struct ini *ini)
 	while (c < UC_COUNT && !same(ini->key, ini->key_length, classes[c].name))
 		c++;
 	if (c == UC_COUNT) {
-		text_fmt(machine_say(r, ini->line), "exec.%.*s: no such class; known are",
+		text_fmt(machine_problem(r, ini->line), "exec.%.*s: no such class; known are",
 		         (int)(ini->key_length < LINE_BYTES ? ini->key_length : LINE_BYTES), ini->key);
 		for (unsigned i = 0; i < UC_COUNT; i++)
 			text_fmt(&r->problem, " %s", classes[i].name);
 		return ST_MISSING;
 	}
 	if (r->exec_line[c]) {
-		text_fmt(machine_say(r, ini->line), "exec.%s: given twice, first in line %u", classes[c].name, r->exec_line[c]);
+		text_fmt(machine_problem(r, ini->line), "exec.%s: given twice, first in line %u", classes[c].name, r->exec_line[c]);
 		return ST_SYNTAX;
 	}
 	r->exec_line[c] = ini->line;
@@ -151,7 +151,7 @@ static enum status read_exec(struct machine_reading *r, const struct ini *ini)
 	good = good && parse_u64(w, n, &busy) == ST_OK && busy <= 1000;
 	n = word(&at, end, &w);
 	if (!good || n) {
-		text_fmt(machine_say(r, ini->line), "exec.%s: '%.*s' is not 'LATENCY PORTS BUSY': cycles 0 to 1000, "
+		text_fmt(machine_problem(r, ini->line), "exec.%s: '%.*s' is not 'LATENCY PORTS BUSY': cycles 0 to 1000, "
 		         "ports as ascending hexadecimal digits or '-', cycles 0 to 1000", classes[c].name,
 		         (int)(ini->value_length < LINE_BYTES ? ini->value_length : LINE_BYTES), ini->value);
 		return ST_SYNTAX;
@@ -172,7 +172,7 @@ static enum status read_line(struct machine_reading *r, const struct ini *ini)
 		if (!same(ini->key, ini->key_length, fields[i].name))
 			continue;
 		if (r->field_line[i]) {
-			text_fmt(machine_say(r, ini->line), "%s.%s: given twice, first in line %u", fields[i].section,
+			text_fmt(machine_problem(r, ini->line), "%s.%s: given twice, first in line %u", fields[i].section,
 			         fields[i].name, r->field_line[i]);
 			return ST_SYNTAX;
 		}
@@ -180,7 +180,7 @@ static enum status read_line(struct machine_reading *r, const struct ini *ini)
 		return read_field(r, ini, &fields[i]);
 	}
 	int n = (int)(ini->section_length < LINE_BYTES ? ini->section_length : LINE_BYTES);
-	struct text *t = machine_say(r, ini->line);
+	struct text *t = machine_problem(r, ini->line);
 	if (!ini->section_length) {
 		text_fmt(t, "'%.*s' stands before any section", (int)(ini->key_length < LINE_BYTES ? ini->key_length : LINE_BYTES), ini->key);
 		return ST_MISSING;
@@ -218,7 +218,7 @@ enum status machine_wrong(struct machine_reading *r, const uint64_t *at, const c
 {
 	for (unsigned i = 0; i < COUNT_OF(fields); i++)
 		if (number_at(r->m, &fields[i]) == at || (const char *)r->m + fields[i].offset == (const char *)at) {
-			text_fmt(machine_say(r, line_of(r, i)), "%s.%s: %s",
+			text_fmt(machine_problem(r, line_of(r, i)), "%s.%s: %s",
 			         fields[i].section, fields[i].name, what);
 			return ST_RANGE;
 		}
@@ -294,13 +294,13 @@ enum status machine_read_beside(const char *file_name, const char *text, size_t 
 			return st;
 	}
 	if (st == ST_SYNTAX) {
-		text_fmt(machine_say(&r, ini.line), "%s", ini.problem);
+		text_fmt(machine_problem(&r, ini.line), "%s", ini.problem);
 		return st;
 	}
 	r.last_line = ini.line;
 	for (unsigned i = 0; i < COUNT_OF(fields); i++)
 		if (!r.field_line[i] && !fields[i].text && fields[i].preset == REQUIRED) {
-			text_fmt(machine_say(&r, line_of(&r, i)), "%s.%s: must be given, a number from %llu to %llu", fields[i].section,
+			text_fmt(machine_problem(&r, line_of(&r, i)), "%s.%s: must be given, a number from %llu to %llu", fields[i].section,
 			         fields[i].name, (unsigned long long)fields[i].least, (unsigned long long)fields[i].most);
 			return ST_MISSING;
 		}

@@ -73,7 +73,7 @@ static enum status check_cores(struct machine_reading *r)
 		return machine_wrong(r, &m->core_store_buffers, "at most core.rob");
 	for (unsigned c = 0; c < UC_COUNT; c++)
 		if (m->exec[c].port_mask >> m->core_ports) {
-			text_fmt(machine_say(r, r->exec_line[c] ? r->exec_line[c] : r->last_line),
+			text_fmt(machine_problem(r, r->exec_line[c] ? r->exec_line[c] : r->last_line),
 			         "exec.%s: %s a port beyond core.ports, ports are 0 to %u", machine_class_name(c),
 			         r->exec_line[c] ? "names" : "is not given and its preset needs", (unsigned)m->core_ports - 1);
 			return ST_RANGE;

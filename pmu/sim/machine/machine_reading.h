@@ -25,7 +25,7 @@ struct machine_reading {
 };
 
 /* Starts the one line of the problem, "FILE:LINE: "; the caller adds what is wrong. */
-struct text *machine_say(struct machine_reading *r, unsigned line);
+struct text *machine_problem(struct machine_reading *r, unsigned line);
 
 /* Complains about the field of r->m that lies at `at`, a number or a text: ST_RANGE. */
 enum status machine_wrong(struct machine_reading *r, const uint64_t *at, const char *what) MUST_CHECK;

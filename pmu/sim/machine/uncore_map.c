@@ -45,7 +45,7 @@ static enum status wrong(struct reading *r, const char *column, struct map_cell 
 	return ST_SYNTAX;
 }
 
-static enum status says(struct reading *r, const char *what)
+static enum status syntax_error(struct reading *r, const char *what)
 {
 	text_fmt(&r->problem, "%s:%u: %s", r->file, r->text.line, what);
 	return ST_SYNTAX;
@@ -78,7 +78,7 @@ static enum status read_terms(struct reading *r, struct map_cell cell, struct un
 		const struct map_name *s = map_find_name(signals, COUNT_OF(signals), word.at, word.length, false);
 		uint64_t times = 1;
 		if (e->term_count == UNCORE_TERMS)
-			return says(r, "signals: more than 8");
+			return syntax_error(r, "signals: more than 8");
 		if (!s)
 			return wrong(r, "signals", word, "an uncore signal of the list in tables/machines/FORMAT.md");
 		if (one.length && (parse_u64(one.at, one.length, &times) != ST_OK || !times || times > 255))
@@ -120,7 +120,7 @@ static enum status read_flags(struct reading *r, struct map_cell cell, struct un
 		else if (number.length)
 			e->least = (uint8_t)v;
 	}
-	return how > 1 ? says(r, "flags: more than one way of counting") : ST_OK;
+	return how > 1 ? syntax_error(r, "flags: more than one way of counting") : ST_OK;
 }
 
 static enum status read_row(struct reading *r, struct map_cell line, struct uncore_row *e, struct map_cell *name, struct map_cell *why)
@@ -132,7 +132,7 @@ static enum status read_row(struct reading *r, struct map_cell line, struct unco
 	for (size_t i = 0; i < line.length; i++)
 		commas += line.at[i] == ',';
 	if (commas != CELLS - 1)
-		return says(r, commas < CELLS - 1 ? "fewer cells than columns" : "more cells than columns");
+		return syntax_error(r, commas < CELLS - 1 ? "fewer cells than columns" : "more cells than columns");
 	for (unsigned i = 0; i < CELLS; i++)
 		c[i] = map_cut(&line, ',');
 	const struct map_name *box = map_find_name(boxes, COUNT_OF(boxes), c[0].at, c[0].length, false);
@@ -159,11 +159,11 @@ static enum status read_row(struct reading *r, struct map_cell line, struct unco
 	*why = c[7];
 	const bool silent = e->how == UNCORE_NEVER || e->how == UNCORE_UNMODELLED;
 	if (!name->length)
-		return says(r, "name: missing");
+		return syntax_error(r, "name: missing");
 	if (silent != (why->length != 0))
-		return says(r, silent ? "why: missing, though it counts nothing" : "why: given, though it counts");
+		return syntax_error(r, silent ? "why: missing, though it counts nothing" : "why: given, though it counts");
 	if ((silent || e->how == UNCORE_CLOCK || e->how == UNCORE_COUNTER_0) != !e->term_count)
-		return says(r, "signals: missing where something is added up, or given where nothing is");
+		return syntax_error(r, "signals: missing where something is added up, or given where nothing is");
 	return ST_OK;
 }
 
@@ -184,7 +184,7 @@ enum status uncore_map_read(const char *file_name, const char *text, size_t byte
 	text_init(&r.problem, problem, capacity);
 	if (!map_next_line(&r.text, &line) || !map_same(line.at, line.length, HEADER, false)) {
 		r.text.line = r.text.line ? r.text.line : 1;
-		return says(&r, "the first line is not " HEADER);
+		return syntax_error(&r, "the first line is not " HEADER);
 	}
 	words = at ? (char *)at + map_lines(text, bytes) * sizeof(struct uncore_row) : NULL;
 	while (!st && map_next_line(&r.text, &line)) {

@@ -81,8 +81,8 @@ void bus_tell_some(struct memory *s, unsigned thread, enum bus_kind kind, enum s
 	signal_pulse(s->signals[thread], (enum signal)(SIG_BUS_READ + kind), t, 1);
 	signal_pulse(s->signals[thread], data, t, clocks);
 	for (unsigned i = first; i < first + a_socket; i++) {
-		shown = shown || signal_heard_any(s->signals[i], SIG_IOQ_READ, SIG_BSQ_READ_ENTRIES);
-		if (!signal_heard_any(s->signals[i], SIG_BUS_ALL_READ, SIG_BUS_ALL_DATA_OUT))
+		shown = shown || signal_subscribed_any(s->signals[i], SIG_IOQ_READ, SIG_BSQ_READ_ENTRIES);
+		if (!signal_subscribed_any(s->signals[i], SIG_BUS_ALL_READ, SIG_BUS_ALL_DATA_OUT))
 			continue;
 		signal_pulse(s->signals[i], (enum signal)(SIG_BUS_ALL_READ + kind), t, 1);
 		signal_pulse(s->signals[i], (enum signal)(data + (SIG_BUS_ALL_READ - SIG_BUS_READ)), t, clocks);

@@ -24,9 +24,9 @@ uint32_t cache_slice_and_set_slow(const struct cache *c, uint32_t line, uint32_t
 	if (c->slices == 1)
 		return line % c->sets;
 	const uint32_t group = cache_divided(line, c->slices_inverse);
-	const uint32_t turns = c->sets_per_slice > 1 ? cache_divided(group, c->sets_inverse) : group;
+	const uint32_t rounds = c->sets_per_slice > 1 ? cache_divided(group, c->sets_inverse) : group;
 	*slice = cache_slice(c, line);
-	return *slice * c->sets_per_slice + group - turns * c->sets_per_slice;
+	return *slice * c->sets_per_slice + group - rounds * c->sets_per_slice;
 }
 
 void cache_init(struct cache *c, struct arena *a, uint32_t sets, uint32_t ways, uint32_t slices, bool hash,

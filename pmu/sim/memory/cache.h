@@ -70,14 +70,14 @@ static inline uint32_t cache_slice(const struct cache *c, uint32_t line)
 	if (c->slices == 1)
 		return 0;
 	const uint32_t group = cache_divided(line, c->slices_inverse);
-	uint32_t turn = 0;
+	uint32_t slice = 0;
 	if (c->hash) {
-		turn = group ^ (group >> 7) ^ (group >> 13);
-		turn ^= turn >> 5;
-		turn -= cache_divided(turn, c->slices_inverse) * c->slices;
+		slice = group ^ (group >> 7) ^ (group >> 13);
+		slice ^= slice >> 5;
+		slice -= cache_divided(slice, c->slices_inverse) * c->slices;
 	}
-	turn += line - group * c->slices;
-	return turn < c->slices ? turn : turn - c->slices;
+	slice += line - group * c->slices;
+	return slice < c->slices ? slice : slice - c->slices;
 }
 
 /* Slice and set together; the slow variant divides. */

@@ -60,7 +60,7 @@ struct fill coherence_hit_read_elsewhere(struct memory *s, struct cluster *c, st
 	f.ready = t + s->lat.l3;
 	if (state >= LINE_E && mask && !(mask & (mask - 1)) && mask != c->bit) {
 		const enum line_state had = socket_lower(s, c->socket, mask, line, LINE_S, t, 0);
-		if (s->sink.hear)
+		if (s->sink.deliver)
 			coherence_tell_core_snoop(s, c->socket, line, had, t);
 		f.ready = t + (had == LINE_M ? s->lat.modified : s->lat.clean);
 		if (had == LINE_M) {
@@ -138,7 +138,7 @@ struct snooped coherence_snoop_all(struct memory *s, unsigned asker, uint32_t li
 			if (own || was >= LINE_E) {
 				const uint64_t mask = socket_holders(s, k, p);
 				const enum line_state had = socket_lower(s, i, mask, line, own ? LINE_I : LINE_S, t, 0);
-				if (mask && s->sink.hear)
+				if (mask && s->sink.deliver)
 					coherence_tell_core_snoop(s, i, line, had, t);
 				was = had == LINE_M ? LINE_M : was;
 			}
@@ -156,7 +156,7 @@ struct snooped coherence_snoop_all(struct memory *s, unsigned asker, uint32_t li
 				socket_release(s, k, p);
 			}
 		}
-		if (asker < s->sockets && s->sink.hear) {
+		if (asker < s->sockets && s->sink.deliver) {
 			tell_peer(s, i, line, was, own, t);
 			if (s->sink.traffic)
 				uncore_traffic_peer(s, asker, i, line, was, own, t);
@@ -172,7 +172,7 @@ struct fill coherence_hit_own(struct memory *s, struct cluster *c, struct line_l
 	const uint64_t others = socket_holders(s, k, p) & ~c->bit;
 	const enum line_state state = socket_state(s, k, p);
 	const enum line_state had = socket_lower(s, c->socket, others, line, LINE_I, t, 0);
-	if (others && s->sink.hear)
+	if (others && s->sink.deliver)
 		coherence_tell_core_snoop(s, c->socket, line, had, t);
 	f.source = had == LINE_M ? SRC_L3_OTHER_MODIFIED : had != LINE_I ? SRC_L3_OTHER_CLEAN : SRC_L3_UNSHARED;
 	f.ready = t + (had == LINE_M ? s->lat.modified : others ? s->lat.clean : s->lat.l3);

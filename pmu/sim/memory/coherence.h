@@ -49,7 +49,7 @@ static inline __attribute__((always_inline)) uint32_t put(struct memory *s, unsi
 	static const enum uncore_signal out[] = { UNC_L3_OUT_S, UNC_L3_OUT_S, UNC_L3_OUT_F, UNC_L3_OUT_E, UNC_L3_OUT_M };
 	struct cache *l3 = &k->l3;
 	const uint32_t way = cache_victim_way(l3, block, w3), old = cache_tags_in(l3, block, w3)[way];
-	const unsigned slice = !plain && s->sink.hear ? socket_slice(k, line) : 0; /* only the sink needs it */
+	const unsigned slice = !plain && s->sink.deliver ? socket_slice(k, line) : 0; /* only the sink needs it */
 	if (old != CACHE_NONE) {
 		enum line_state was = (enum line_state)cache_states_in(l3, block, w3)[way];
 		if (plain || s->inclusive) {
@@ -116,7 +116,7 @@ struct snooped { bool any, modified, near; unsigned sender; };
 /* Otherwise it does not hold the line. */
 static inline bool can_answer(const struct memory *s, const struct socket *k)
 {
-	return k->l3.used || k->directory.entries || s->sink.hear;
+	return k->l3.used || k->directory.entries || s->sink.deliver;
 }
 struct snooped coherence_snoop_all(struct memory *s, unsigned asker, uint32_t line, bool own, uint64_t t);
 static inline struct snooped coherence_snoop_sockets(struct memory *s, unsigned asker, uint32_t line, bool own, uint64_t t)
@@ -150,10 +150,10 @@ static inline __attribute__((always_inline)) void coherence_miss_after(struct me
 		const int64_t delay = dram_read(s, c->here, c->socket, line, asked, plain);
 		f->source = local ? SRC_LOCAL_DRAM : SRC_REMOTE_DRAM;
 		f->ready = (uint64_t)((int64_t)(t + unloaded) + delay);
-		if (!plain && s->sink.hear)
+		if (!plain && s->sink.deliver)
 			coherence_tell_home(s, c->socket, line, own, r.any, asked, f->ready);
 	}
-	if (!plain && s->sink.hear)
+	if (!plain && s->sink.deliver)
 		coherence_tell_fill(s, c->socket, line, f->source, asked, f->ready);
 	if (r.modified && !own) /* after the answer, which it must not delay */
 		(void)dram_write(s, r.sender, line, f->ready, 1, true);
@@ -207,11 +207,11 @@ static inline __attribute__((always_inline)) void uncore_read(struct memory *s, 
 	}
 	if (!plain && k->directory.entries)
 		p.dir = directory_find(&k->directory, q->line);
-	const uint64_t turn = t;
+	const uint64_t granted = t;
 	t = pool_start(&k->read_tracker, t, 1, 0);
 	if (!plain && s->sink.traffic)
 		s->asking = *q;
-	if (!plain && s->sink.hear)
+	if (!plain && s->sink.deliver)
 		uncore_level(s, c->socket, socket_slice(k, q->line), UNC_READ_INGRESS_OCCUPANCY, came, 0, 0, t - came);
 	/* a line that only the requesting cluster has: a writer has its data, but a reader has only the instruction cache's
 	 * copy and cannot get the data from there */
@@ -226,10 +226,10 @@ static inline __attribute__((always_inline)) void uncore_read(struct memory *s, 
 	else
 		*f = coherence_hit_read_elsewhere(s, c, p, line, t);
 	pool_add(&k->read_tracker, t, f->ready, line, (uint8_t)f->source);
-	if (!plain && s->sink.hear)
+	if (!plain && s->sink.deliver)
 		coherence_tell_read(s, c->socket, q, state, t, f);
 	if (!plain && s->sink.traffic)
-		uncore_traffic_read(s, &(const struct uncore_traffic_read){ c->socket, q, state, came, turn, t, f });
+		uncore_traffic_read(s, &(const struct uncore_traffic_read){ c->socket, q, state, came, granted, t, f });
 }
 
 #endif

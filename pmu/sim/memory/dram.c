@@ -69,10 +69,10 @@ void dram_refresh(struct memory *s, unsigned home, unsigned unit, uint64_t t)
 static void tell_move(struct memory *s, unsigned home, unsigned unit, uint32_t at, enum uncore_signal sig, uint64_t t)
 {
 	const struct uncore_about bank = { .opcode = (uint16_t)(at / (uint32_t)(s->m->dram_page_bytes / 64) % (uint32_t)s->m->dram_banks) };
-	if (uncore_heard(s, sig))
-		uncore_pulse_heard(s, home, unit, sig, t, 1, &bank);
-	if (uncore_heard(s, UNC_MEMORY_AWAKE))
-		uncore_level_heard(s, home, unit, UNC_MEMORY_AWAKE, t, 0, (unsigned)s->m->dram_power_down_cycles + 1, 0, &bank);
+	if (uncore_subscribed(s, sig))
+		uncore_pulse_deliver(s, home, unit, sig, t, 1, &bank);
+	if (uncore_subscribed(s, UNC_MEMORY_AWAKE))
+		uncore_level_deliver(s, home, unit, UNC_MEMORY_AWAKE, t, 0, (unsigned)s->m->dram_power_down_cycles + 1, 0, &bank);
 }
 
 int64_t dram_change_row(struct memory *s, unsigned home, unsigned unit, uint32_t at, uint64_t t, bool read)
@@ -94,8 +94,8 @@ int64_t dram_change_row(struct memory *s, unsigned home, unsigned unit, uint32_t
 		uncore_pulse(s, home, unit, UNC_MEMORY_OPEN_READ, t);
 	if (before == ROW_CLOSED)
 		return 0;
-	if (uncore_heard(s, UNC_MEMORY_PAGE_MISS))
-		uncore_pulse_heard(s, home, unit, UNC_MEMORY_PAGE_MISS, t, 1, &(struct uncore_about){ .tags = read ? UTAG(READ) : UTAG(WRITE) });
+	if (uncore_subscribed(s, UNC_MEMORY_PAGE_MISS))
+		uncore_pulse_deliver(s, home, unit, UNC_MEMORY_PAGE_MISS, t, 1, &(struct uncore_about){ .tags = read ? UTAG(READ) : UTAG(WRITE) });
 	return (int64_t)s->page_miss_cycles;
 }
 
@@ -137,8 +137,8 @@ static uint64_t write_line(struct memory *s, unsigned from, uint32_t line, uint6
 		uncore_pulse(s, home, unit, UNC_MEMORY_OPEN, t);
 	for (unsigned i = 0; i < transfers; i++) {
 		start = lane_take(&c->lane, sent);
-		if (uncore_heard(s, UNC_MEMORY_BUSY_WRITE))
-			uncore_level_heard(s, home, unit, UNC_MEMORY_BUSY_WRITE, start, 0, 0, c->lane.period >> 16,
+		if (uncore_subscribed(s, UNC_MEMORY_BUSY_WRITE))
+			uncore_level_deliver(s, home, unit, UNC_MEMORY_BUSY_WRITE, start, 0, 0, c->lane.period >> 16,
 			                   &(struct uncore_about){ .tags = full ? 0 : UTAG(PARTIAL) });
 	}
 	uncore_pulse(s, home, unit, told, t);

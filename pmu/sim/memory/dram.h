@@ -40,7 +40,7 @@ static inline __attribute__((always_inline)) int64_t dram_read(struct memory *s,
 	const uint64_t sent = local ? t : dram_sent(s, home, from, t); /* it crosses the link */
 	const int64_t page = s->m->dram_open_page ? dram_change_row(s, home, unit, at, t, true) : 0;
 	const uint64_t start = lane_take(&c->lane, sent);
-	if (!plain && __builtin_expect(s->sink.hear != NULL, 0))
+	if (!plain && __builtin_expect(s->sink.deliver != NULL, 0))
 		dram_tell_read(s, from, line, t, sent, start);
 	return (int64_t)(start - t) + page;
 }

@@ -80,8 +80,8 @@ static inline __attribute__((always_inline)) void l2_read_as(struct memory *s, s
 	}
 	const enum line_state had = way == CACHE_NONE ? LINE_I : (enum line_state)(cache_states_in(l2, block, w)[way] & LINE_STATE);
 	const bool hit = own ? had >= LINE_E : had != LINE_I;
-	struct signals *const heard = s->signals[q->thread];
-	if (!quick && heard->any_lines && k->l2.sets)
+	struct signals *const signals = s->signals[q->thread];
+	if (!quick && signals->any_lines && k->l2.sets)
 		l2_tell(s, q, had, hit, t);
 	if (hit) {
 		f->ready = t + k->m->l2_cycles;
@@ -100,10 +100,10 @@ static inline __attribute__((always_inline)) void l2_read_as(struct memory *s, s
 		else
 			uncore_read_some(s, k, q, from, f);
 		pool_add(&k->sq, from, f->ready, line, (uint8_t)f->source);
-		if (!quick && heard->any_lines) {
+		if (!quick && signals->any_lines) {
 			if (from > t)
-				signal_level(heard, SIG_SQ_FULL, t, from, 1);
-			signal_level(heard, SIG_SQ_OCCUPANCY, from, f->ready, 1);
+				signal_level(signals, SIG_SQ_FULL, t, from, 1);
+			signal_level(signals, SIG_SQ_OCCUPANCY, from, f->ready, 1);
 		}
 		/* for a writer, the L1 has or will have the modified copy */
 		const enum line_state mine = own ? LINE_E : f->state;
@@ -115,7 +115,7 @@ static inline __attribute__((always_inline)) void l2_read_as(struct memory *s, s
 			l2_put(s, k, q, block, line, f->ready, mine, from, demand, quick);
 		if (!own && f->state == LINE_M && (quick || k->l2.sets))
 			f->state = LINE_E;
-		if (!quick && heard->any_lines)
+		if (!quick && signals->any_lines)
 			l2_tell_offcore(s, q, f, from);
 		if (!quick && s->bus)
 			bus_tell_read(s, q, own && had != LINE_I, f->source, from, f->ready);

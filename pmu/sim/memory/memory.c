@@ -133,9 +133,9 @@ static inline __attribute__((always_inline)) void tell_l1(struct memory *s, enum
 	static const uint8_t load[] = { SIG_L1D_LOAD_I, SIG_L1D_LOAD_S, SIG_L1D_LOAD_S, SIG_L1D_LOAD_E, SIG_L1D_LOAD_M };
 	static const uint8_t store[] = { SIG_L1D_STORE_I, SIG_L1D_STORE_S, SIG_L1D_STORE_S, SIG_L1D_STORE_E, SIG_L1D_STORE_M };
 	struct signals *g = s->signals[thread];
-	if (kind == MEM_LOAD && signal_heard_any(g, SIG_L1D_LOAD_I, SIG_L1D_LOAD_M))
+	if (kind == MEM_LOAD && signal_subscribed_any(g, SIG_L1D_LOAD_I, SIG_L1D_LOAD_M))
 		signal_pulse(g, (enum signal)load[had], t, 1);
-	else if (kind == MEM_RFO && signal_heard_any(g, SIG_L1D_STORE_I, SIG_L1D_STORE_M))
+	else if (kind == MEM_RFO && signal_subscribed_any(g, SIG_L1D_STORE_I, SIG_L1D_STORE_M))
 		signal_pulse(g, (enum signal)store[had], t, 1);
 }
 

@@ -343,19 +343,19 @@ static inline void prefetch_stride(struct memory *s, struct private_core *c, uns
 void memory_plain(struct memory *s);
 
 /* memory_uncore.c: an inline test, then the sink. t in core cycles. */
-static inline bool uncore_heard(const struct memory *s, enum uncore_signal sig)
+static inline bool uncore_subscribed(const struct memory *s, enum uncore_signal sig)
 {
-	return s->sink.hear && (s->sink.listen[sig / 64] >> (sig % 64) & 1);
+	return s->sink.deliver && (s->sink.listen[sig / 64] >> (sig % 64) & 1);
 }
 /* about: NULL: nothing besides. */
-void uncore_pulse_heard(struct memory *s, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t t, unsigned n,
+void uncore_pulse_deliver(struct memory *s, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t t, unsigned n,
                         const struct uncore_about *about);
-void uncore_level_heard(struct memory *s, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t t,
+void uncore_level_deliver(struct memory *s, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t t,
                         uint64_t skip_uncore, uint64_t uncore_cycles, uint64_t core_cycles, const struct uncore_about *about);
 static inline void uncore_pulse(struct memory *s, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t t)
 {
-	if (__builtin_expect(uncore_heard(s, sig), 0))
-		uncore_pulse_heard(s, socket, unit, sig, t, 1, NULL);
+	if (__builtin_expect(uncore_subscribed(s, sig), 0))
+		uncore_pulse_deliver(s, socket, unit, sig, t, 1, NULL);
 }
 /* Whether a wandering uncore clock has its other ratio at core cycle t. */
 static inline bool uncore_is_other(const struct memory *s, uint64_t t) { return t / s->float_cycles & 1; }
@@ -363,8 +363,8 @@ static inline bool uncore_is_other(const struct memory *s, uint64_t t) { return 
 static inline void uncore_level(struct memory *s, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t t,
                                 uint64_t skip_uncore, uint64_t uncore_cycles, uint64_t core_cycles)
 {
-	if (__builtin_expect(uncore_heard(s, sig), 0))
-		uncore_level_heard(s, socket, unit, sig, t, skip_uncore, uncore_cycles, core_cycles, NULL);
+	if (__builtin_expect(uncore_subscribed(s, sig), 0))
+		uncore_level_deliver(s, socket, unit, sig, t, skip_uncore, uncore_cycles, core_cycles, NULL);
 }
 
 /* The link of a message about a line: two sockets share all their links line by line, more have one per pair. */

@@ -15,7 +15,7 @@ void memory_uncore(struct memory *s, const struct uncore_sink *sink)
 
 void memory_plain(struct memory *s)
 {
-	s->plain = s->inclusive && s->sockets <= 2 && !s->float_cycles && !s->sink.hear;
+	s->plain = s->inclusive && s->sockets <= 2 && !s->float_cycles && !s->sink.deliver;
 	s->usual = cache_is_usual(&s->core[0].l1d, 8) && !s->m->small;
 	s->quick = 0;
 	if (s->plain && !s->bus && s->m->l2_bytes && s->m->l2_cores == 1 && s->usual && cache_is_usual(&s->cluster[0].l2, 8))
@@ -53,14 +53,14 @@ void memory_uncore_steady(struct memory *s, bool steady, uint64_t core_cycle)
 
 static const struct uncore_about nothing;
 
-void uncore_pulse_heard(struct memory *s, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t t, unsigned n,
+void uncore_pulse_deliver(struct memory *s, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t t, unsigned n,
                         const struct uncore_about *about)
 {
 	const uint64_t cycle = memory_uncore_cycle(s, t);
-	s->sink.hear(s->sink.self, socket, unit, sig, cycle, cycle, n, about ? about : &nothing);
+	s->sink.deliver(s->sink.self, socket, unit, sig, cycle, cycle, n, about ? about : &nothing);
 }
 
-void uncore_level_heard(struct memory *s, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t t,
+void uncore_level_deliver(struct memory *s, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t t,
                         uint64_t skip_uncore, uint64_t uncore_cycles, uint64_t core_cycles, const struct uncore_about *about)
 {
 	uint64_t begin, end;
@@ -75,5 +75,5 @@ void uncore_level_heard(struct memory *s, unsigned socket, unsigned unit, enum u
 		end = s->uncore_ahead + (from + uncore_cycles * per_uncore + core_cycles * per_core) / per_uncore;
 	}
 	if (end > begin)
-		s->sink.hear(s->sink.self, socket, unit, sig, begin, end, 1, about ? about : &nothing);
+		s->sink.deliver(s->sink.self, socket, unit, sig, begin, end, 1, about ? about : &nothing);
 }

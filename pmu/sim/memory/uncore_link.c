@@ -32,15 +32,15 @@ static uint64_t class_tags(enum link_class kind)
 
 static void pulse(struct memory *s, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t t, unsigned n, const struct uncore_about *about)
 {
-	if (uncore_heard(s, sig) && n)
-		uncore_pulse_heard(s, socket, unit, sig, t, n, about);
+	if (uncore_subscribed(s, sig) && n)
+		uncore_pulse_deliver(s, socket, unit, sig, t, n, about);
 }
 
 static void level(struct memory *s, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t t, uint64_t uncore_cycles, uint64_t core_cycles,
                   const struct uncore_about *about)
 {
-	if (uncore_heard(s, sig))
-		uncore_level_heard(s, socket, unit, sig, t, 0, uncore_cycles, core_cycles, about);
+	if (uncore_subscribed(s, sig))
+		uncore_level_deliver(s, socket, unit, sig, t, 0, uncore_cycles, core_cycles, about);
 }
 
 static void flits(struct memory *s, unsigned socket, unsigned unit, enum uncore_signal sig, enum uncore_signal active, uint64_t t, unsigned data,

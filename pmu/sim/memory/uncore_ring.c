@@ -64,9 +64,9 @@ static unsigned travel(struct memory *s, const struct uncore_ring_message *g, un
 	const unsigned length = length_of(s->m, ring), up = (to + length - from) % length, hops = up <= length - up ? up : length - up;
 	const enum uncore_signal use = use_of(g->ring);
 	const struct uncore_about about = { .tags = (hops == up ? UTAG(UP) : UTAG(DOWN)) | (to & 1 ? UTAG(ODD) : UTAG(EVEN)) };
-	for (unsigned i = 0; uncore_heard(s, use) && i < hops; i++) {
+	for (unsigned i = 0; uncore_subscribed(s, use) && i < hops; i++) {
 		const unsigned position = hops == up ? (from + i) % length : (from + length - i) % length;
-		uncore_level_heard(s, g->socket, stop_at(s->m, ring, position), use, g->t, skip + i, g->ring & UTAG(BL) ? 2 : 1, 0, &about);
+		uncore_level_deliver(s, g->socket, stop_at(s->m, ring, position), use, g->t, skip + i, g->ring & UTAG(BL) ? 2 : 1, 0, &about);
 	}
 	return hops;
 }
@@ -75,10 +75,10 @@ static void queue(struct memory *s, const struct uncore_ring_message *g, unsigne
                   unsigned skip, unsigned cycles, uint64_t tags)
 {
 	const struct uncore_about about = { .tags = g->ring | tags };
-	if (uncore_heard(s, insert))
-		uncore_level_heard(s, g->socket, stop, insert, g->t, skip, 1, 0, &about);
-	if (uncore_heard(s, occupancy))
-		uncore_level_heard(s, g->socket, stop, occupancy, g->t, skip, cycles, 0, &about);
+	if (uncore_subscribed(s, insert))
+		uncore_level_deliver(s, g->socket, stop, insert, g->t, skip, 1, 0, &about);
+	if (uncore_subscribed(s, occupancy))
+		uncore_level_deliver(s, g->socket, stop, occupancy, g->t, skip, cycles, 0, &about);
 }
 
 /* Takes a credit of an SBo in an uncore cycle, for a while. */
@@ -93,10 +93,10 @@ static void take_credit(struct memory *s, const struct uncore_ring_message *g, u
 	if (!credits)
 		return;
 	if (back[first] > cycle) {
-		if (uncore_heard(s, UNC_SBO_STALL))
-			uncore_level_heard(s, g->socket, g->from, UNC_SBO_STALL, g->t, skip, (unsigned)(back[first] - cycle), 0, &about);
-		if (uncore_heard(s, UNC_SBO_REFUSED))
-			uncore_level_heard(s, g->socket, g->from, UNC_SBO_REFUSED, g->t, skip, 1, 0, &about);
+		if (uncore_subscribed(s, UNC_SBO_STALL))
+			uncore_level_deliver(s, g->socket, g->from, UNC_SBO_STALL, g->t, skip, (unsigned)(back[first] - cycle), 0, &about);
+		if (uncore_subscribed(s, UNC_SBO_REFUSED))
+			uncore_level_deliver(s, g->socket, g->from, UNC_SBO_REFUSED, g->t, skip, 1, 0, &about);
 		cycle = back[first];
 	}
 	back[first] = cycle + cycles;
@@ -145,9 +145,9 @@ void uncore_ring_broadcast(struct memory *s, unsigned socket, unsigned from, uin
 	unsigned start;
 	(void)position_of(s->m, from, &start);
 	queue(s, &g, from, UNC_EGRESS_INSERT, UNC_EGRESS_OCCUPANCY, 0, 1, UTAG(CACHE));
-	for (unsigned ring = 0; uncore_heard(s, UNC_RING_IV) && ring < 2; ring++)
+	for (unsigned ring = 0; uncore_subscribed(s, UNC_RING_IV) && ring < 2; ring++)
 		for (unsigned i = 0; i < length_of(s->m, ring); i++)
-			uncore_level_heard(s, socket, stop_at(s->m, ring, i), UNC_RING_IV, t, 1 + i / 2, 1, 0, &ways[i & 1]);
-	if (uncore_heard(s, UNC_SBO_OCCUPANCY) || uncore_heard(s, UNC_SBO_INSERT))
+			uncore_level_deliver(s, socket, stop_at(s->m, ring, i), UNC_RING_IV, t, 1 + i / 2, 1, 0, &ways[i & 1]);
+	if (uncore_subscribed(s, UNC_SBO_OCCUPANCY) || uncore_subscribed(s, UNC_SBO_INSERT))
 		queue(s, &g, STOP_SBO + start * (unsigned)s->m->uncore_sbos / 2, UNC_SBO_INSERT, UNC_SBO_OCCUPANCY, 1, 1, 0);
 }

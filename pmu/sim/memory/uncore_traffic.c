@@ -41,14 +41,14 @@ static uint64_t link_cycles(const struct memory *s)
 
 static void pulse(struct memory *s, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t t, const struct uncore_about *about)
 {
-	if (uncore_heard(s, sig))
-		uncore_pulse_heard(s, socket, unit, sig, t, 1, about);
+	if (uncore_subscribed(s, sig))
+		uncore_pulse_deliver(s, socket, unit, sig, t, 1, about);
 }
 
 static void level(struct memory *s, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t from, uint64_t to, const struct uncore_about *about)
 {
-	if (uncore_heard(s, sig) && to > from)
-		uncore_level_heard(s, socket, unit, sig, from, 0, 0, to - from, about);
+	if (uncore_subscribed(s, sig) && to > from)
+		uncore_level_deliver(s, socket, unit, sig, from, 0, 0, to - from, about);
 }
 
 static void send(struct memory *s, unsigned socket, unsigned from, unsigned to, uint64_t ring, uint64_t tags, uint64_t t)
@@ -81,16 +81,16 @@ void uncore_traffic_read(struct memory *s, const struct uncore_traffic_read *r)
 	};
 	pulse(s, socket, slice, UNC_L3_LOOKUP, r->t, &about);
 	pulse(s, socket, slice, UNC_TOR_INSERT, r->t, &about);
-	if (uncore_heard(s, UNC_TOR_OCCUPANCY)) { /* as long as the read tracker's entry */
+	if (uncore_subscribed(s, UNC_TOR_OCCUPANCY)) { /* as long as the read tracker's entry */
 		const uint64_t more = r->f->source == SRC_L3_OTHER_MODIFIED ? s->m->l3_modified_uncore_cycles : r->f->source == SRC_L3_OTHER_CLEAN ? s->m->l3_clean_uncore_cycles : 0;
 		const uint64_t unloaded = more ? (r->f->source == SRC_L3_OTHER_MODIFIED ? s->lat.modified : s->lat.clean) : s->lat.l3;
 		const uint64_t taken = r->f->ready - r->t;
-		uncore_level_heard(s, socket, slice, UNC_TOR_OCCUPANCY, r->t, 0, s->m->l3_uncore_cycles + more, taken > unloaded ? taken - unloaded : 0, &about);
+		uncore_level_deliver(s, socket, slice, UNC_TOR_OCCUPANCY, r->t, 0, s->m->l3_uncore_cycles + more, taken > unloaded ? taken - unloaded : 0, &about);
 	}
 	send(s, socket, at, here, UTAG(AD), UTAG(CORE), r->came);
-	if (r->t > r->turn) /* no entry of the table was free: it went back and asked again */
-		pulse(s, socket, slice, UNC_SLICE_RETRY, r->turn, &(struct uncore_about){ .tags = UTAG(FULL), .node = about.node });
-	level(s, socket, slice, UNC_SLICE_REJECTED, r->turn, r->t, &about);
+	if (r->t > r->granted) /* no entry of the table was free: it went back and asked again */
+		pulse(s, socket, slice, UNC_SLICE_RETRY, r->granted, &(struct uncore_about){ .tags = UTAG(FULL), .node = about.node });
+	level(s, socket, slice, UNC_SLICE_REJECTED, r->granted, r->t, &about);
 	if (hit && r->f->source == SRC_L3_UNSHARED && r->f->ready > r->t + s->lat.l3) /* its line is still on the way */
 		pulse(s, socket, slice, UNC_SLICE_RETRY, r->t, &(struct uncore_about){ .tags = UTAG(CONFLICT), .node = about.node });
 	if (hit && opcode[q->kind] == TOR_RFO && (r->state == LINE_S || r->state == LINE_F))
@@ -116,8 +116,8 @@ void uncore_traffic_write_back(struct memory *s, unsigned socket, unsigned core,
 		.opcode = TOR_WBMTOI, .line = line, .node = (uint8_t)home_of(line), .thread = (uint8_t)(core % s->m->topology_cores * 2) };
 	pulse(s, socket, slice, UNC_L3_LOOKUP, t, &about);
 	pulse(s, socket, slice, UNC_TOR_INSERT, t, &about);
-	if (uncore_heard(s, UNC_TOR_OCCUPANCY))
-		uncore_level_heard(s, socket, slice, UNC_TOR_OCCUPANCY, t, 0, s->m->l3_uncore_cycles, 0, &about);
+	if (uncore_subscribed(s, UNC_TOR_OCCUPANCY))
+		uncore_level_deliver(s, socket, slice, UNC_TOR_OCCUPANCY, t, 0, s->m->l3_uncore_cycles, 0, &about);
 	send(s, socket, at, here, UTAG(AD), UTAG(CORE), t);
 	send(s, socket, at, here, UTAG(BL), UTAG(CORE), t);
 	send(s, socket, here, at, UTAG(AK), UTAG(CACHE), t + s->lat.l3);
@@ -128,8 +128,8 @@ void uncore_traffic_evict(struct memory *s, unsigned socket, uint32_t line, enum
 	const struct uncore_about about = { .tags = UTAG(EVICTION) | side(home_of(line) == socket) | state_tag(was), .line = line, .node = (uint8_t)home_of(line) };
 	pulse(s, socket, slice_of(s, socket, line), UNC_L3_VICTIM, t, &about);
 	pulse(s, socket, slice_of(s, socket, line), UNC_TOR_INSERT, t, &about);
-	if (uncore_heard(s, UNC_TOR_OCCUPANCY))
-		uncore_level_heard(s, socket, slice_of(s, socket, line), UNC_TOR_OCCUPANCY, t, 0, s->m->l3_uncore_cycles, 0, &about);
+	if (uncore_subscribed(s, UNC_TOR_OCCUPANCY))
+		uncore_level_deliver(s, socket, slice_of(s, socket, line), UNC_TOR_OCCUPANCY, t, 0, s->m->l3_uncore_cycles, 0, &about);
 }
 
 /* ---- other sockets ---------------------------------------------------------------------------- */
@@ -147,8 +147,8 @@ void uncore_traffic_peer(struct memory *s, unsigned asker, unsigned socket, uint
 	uncore_link_send(s, &(struct uncore_link_message){ .from = asker, .to = socket, .from_stop = STOP_SLICE + asks, .to_stop = STOP_SLICE + slice, .line = line,
 		.kind = LINK_SNP, .opcode = own ? SNP_INVOWN : SNP_DATA, .t = t, .sent = t });
 	pulse(s, socket, slice, UNC_L3_LOOKUP, there, &lookup);
-	if (uncore_heard(s, UNC_SNOOP_INGRESS_OCCUPANCY))
-		uncore_level_heard(s, socket, slice, UNC_SNOOP_INGRESS_OCCUPANCY, there, 0, 1, 0, &lookup);
+	if (uncore_subscribed(s, UNC_SNOOP_INGRESS_OCCUPANCY))
+		uncore_level_deliver(s, socket, slice, UNC_SNOOP_INGRESS_OCCUPANCY, there, 0, 1, 0, &lookup);
 	/* the answer goes to the home: over a link, or to a home agent of the own socket */
 	if (home == socket)
 		send(s, socket, STOP_SLICE + slice, home_stop(s, channel), UTAG(AK), UTAG(CACHE), there);
@@ -337,8 +337,8 @@ static void device_writes(struct memory *s, unsigned socket, uint32_t line, uint
 	s->row_opened = true;
 	uncore_traffic_home_write(s, socket, line, true, UNCORE_TRAFFIC_DEVICE, owned, owned, written);
 	device_bank(s, socket, line, UNC_MEMORY_WRITE_FULL, written);
-	if (uncore_heard(s, UNC_MEMORY_BUSY_WRITE))
-		uncore_level_heard(s, socket, channel, UNC_MEMORY_BUSY_WRITE, written, 0, 0, s->socket[socket].channels[channel].lane.period >> 16, &write);
+	if (uncore_subscribed(s, UNC_MEMORY_BUSY_WRITE))
+		uncore_level_deliver(s, socket, channel, UNC_MEMORY_BUSY_WRITE, written, 0, 0, s->socket[socket].channels[channel].lane.period >> 16, &write);
 	send(s, socket, STOP_SLICE + slice, STOP_DEVICES, UTAG(AK), UTAG(CACHE), written);
 	pulse(s, socket, STOP_DEVICES, UNC_DEVICE_ANSWER, written, &write);
 }
@@ -360,8 +360,8 @@ void uncore_traffic_refresh(struct memory *s, uint64_t t)
 void uncore_traffic_hold(struct memory *s, uint64_t t)
 {
 	for (unsigned i = 0; i < s->sockets; i++) {
-		if (uncore_heard(s, UNC_BUS_HELD))
-			uncore_level_heard(s, i, 0, UNC_BUS_HELD, t, 0, 0, s->m->core_split_lock_cycles, NULL);
+		if (uncore_subscribed(s, UNC_BUS_HELD))
+			uncore_level_deliver(s, i, 0, UNC_BUS_HELD, t, 0, 0, s->m->core_split_lock_cycles, NULL);
 		for (unsigned k = 0; k < s->sockets; k++)
 			if (k != i) { /* stop and start requests of the lock's owner, and their completions */
 				uncore_link_send(s, &(struct uncore_link_message){ .from = i, .to = k, .from_stop = STOP_DEVICES, .to_stop = STOP_DEVICES, .kind = LINK_NCS, .opcode = NCS_LOCK, .t = t, .sent = t });

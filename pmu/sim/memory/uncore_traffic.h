@@ -5,9 +5,9 @@
 
 #include "pmu/sim/memory/memory_state.h"
 
-/* A read, or request for ownership, that a slice answers: `came` to the slice at, `turn`: its turn came, `t`: it had an entry of
+/* A read, or request for ownership, that a slice answers: `came` to the slice at, `granted`: the slice took it, `t`: it had an entry of
  * the table of requests. */
-struct uncore_traffic_read { unsigned socket; const struct ask *q; enum line_state state; uint64_t came, turn, t; const struct fill *f; };
+struct uncore_traffic_read { unsigned socket; const struct ask *q; enum line_state state; uint64_t came, granted, t; const struct fill *f; };
 void uncore_traffic_read(struct memory *s, const struct uncore_traffic_read *r);
 /* A slice snoops the cores of its socket. */
 void uncore_traffic_core_snoop(struct memory *s, unsigned socket, uint32_t line, enum line_state had, uint64_t t);

@@ -17,7 +17,7 @@ struct signals_all {
 	struct route routes[SIG_COUNT];
 	uint32_t bits_on, counts_on; /* bit t: tap t has a lane to be closed */
 	uint32_t awake_on;           /* bit t: ... and counts only while certain threads are awake */
-	uint32_t hears[2];           /* of a pair: bit t: tap t subscribes to that thread */
+	uint32_t subscribed[2];           /* of a pair: bit t: tap t subscribes to that thread */
 	bool attached, starved;
 	struct signal_room room;
 	struct lane lanes[TAPS_MAX];
@@ -53,10 +53,10 @@ static bool is_deep(const struct tap *t) { return !is_plain(t) && (t->cmask > 1 
 static void hand_out(struct signals_all *a)
 {
 	for (unsigned w = 0; w < SIGNAL_WORDS; w++)
-		for (uint64_t heard = a->head.listening[w]; heard; heard &= heard - 1) {
-			const unsigned g = w * 64 + (unsigned)__builtin_ctzll(heard);
-			const uint64_t sum = a->head.hearer[g].sum;
-			a->head.hearer[g].sum = 0;
+		for (uint64_t left = a->head.listening[w]; left; left &= left - 1) {
+			const unsigned g = w * 64 + (unsigned)__builtin_ctzll(left);
+			const uint64_t sum = a->head.subscriber[g].sum;
+			a->head.subscriber[g].sum = 0;
 			if (!sum)
 				continue;
 			for (uint32_t bits = a->routes[g].plain; bits; bits &= bits - 1)
@@ -75,7 +75,7 @@ static void choose_ways(struct signals_all *a)
 		const struct route *r = &a->routes[g];
 		const uint64_t bit = 1ull << (g % 64);
 		const bool one = r->bits && !(r->bits & (r->bits - 1));
-		a->head.hearer[g].bits = a->attached && one ? a->lanes[__builtin_ctz(r->bits)].active : NULL;
+		a->head.subscriber[g].bits = a->attached && one ? a->lanes[__builtin_ctz(r->bits)].active : NULL;
 		if (r->plain | r->bits | r->counts)
 			a->head.listening[g / 64] |= bit;
 		if (r->counts || (r->bits && !one))
@@ -88,10 +88,10 @@ static void choose_ways(struct signals_all *a)
 	for (unsigned w = 0; w < SIGNAL_WORDS; w++)
 		seldom |= a->head.listening[w] & a->head.seldom[w];
 	a->head.any_seldom = seldom != 0;
-	a->head.any_lines = signal_heard_any(&a->head, SIG_L1D_REPLACED, SIG_L3_MISS) ||
-		signal_heard_any(&a->head, SIG_L1D_REPLACED_MODIFIED, (enum signal)(SIG_COUNT - 1));
+	a->head.any_lines = signal_subscribed_any(&a->head, SIG_L1D_REPLACED, SIG_L3_MISS) ||
+		signal_subscribed_any(&a->head, SIG_L1D_REPLACED_MODIFIED, (enum signal)(SIG_COUNT - 1));
 	for (unsigned g = 0; g < SIG_COUNT; g++) {
-		struct signal_hearer *h = &a->head.hearer[g];
+		struct signal_subscriber *h = &a->head.subscriber[g];
 		if (called[g / 64] >> (g % 64) & 1)
 			h->bits = NULL;
 		h->near = h->bits ? SIGNAL_RING : 0;
@@ -178,24 +178,24 @@ void signals_tap(struct signals *s, unsigned t, const struct tap *tap)
 	a->awake_on &= ~(1u << t);
 	a->taps[t] = tap ? *tap : (struct tap){ .on = false };
 	tap = &a->taps[t];
-	const bool hears = tap->on && (is_plain(tap) || !a->attached || has_room(a, t));
+	const bool subscribed = tap->on && (is_plain(tap) || !a->attached || has_room(a, t));
 	a->state[t] = (struct tap_state){ .least = tap->cmask ? tap->cmask : 1 };
 	for (unsigned g = 0; g < SIG_COUNT; g++) {
 		struct route *r = &a->routes[g];
-		if (!signal_heard(s, (enum signal)g))
-			s->hearer[g].sum = 0;
+		if (!signal_subscribed(s, (enum signal)g))
+			s->subscriber[g].sum = 0;
 		r->plain &= ~(1u << t);
 		r->bits &= ~(1u << t);
 		r->counts &= ~(1u << t);
-		if (hears && tap->listen[g / 64] >> (g % 64) & 1)
+		if (subscribed && tap->listen[g / 64] >> (g % 64) & 1)
 			*(is_plain(tap) ? &r->plain : is_deep(tap) ? &r->counts : &r->bits) |= 1u << t;
 	}
-	if (hears && !is_plain(tap)) {
+	if (subscribed && !is_plain(tap)) {
 		*(is_deep(tap) ? &a->counts_on : &a->bits_on) |= 1u << t;
 		a->awake_on |= (uint32_t)(tap->awake != 0) << t;
 	}
 	for (unsigned i = 0; i < 2; i++)
-		a->hears[i] = (a->hears[i] & ~(1u << t)) | (uint32_t)(!tap->from || tap->from >> i & 1) << t;
+		a->subscribed[i] = (a->subscribed[i] & ~(1u << t)) | (uint32_t)(!tap->from || tap->from >> i & 1) << t;
 	choose_ways(a);
 }
 
@@ -218,13 +218,13 @@ static uint64_t brought_in(const struct signals_all *a, uint64_t cycle)
 /* The taps of the pair that subscribe to a thread. */
 static uint32_t pair_hears(const struct signals *half)
 {
-	return ((const struct signals_all *)half->both)->hears[half->both->half[1] == half];
+	return ((const struct signals_all *)half->both)->subscribed[half->both->half[1] == half];
 }
 
 static void pulse_to(struct signals_all *a, enum signal sig, uint64_t cycle, unsigned n, uint32_t taps)
 {
 	const uint32_t counts = a->routes[sig].counts & taps, any = counts | (a->routes[sig].bits & taps);
-	a->head.hearer[sig].sum += n;
+	a->head.subscriber[sig].sum += n;
 	if (!a->attached || !n || !any)
 		return;
 	const unsigned i = brought_in(a, cycle) & RING_MASK;
@@ -234,10 +234,10 @@ static void pulse_to(struct signals_all *a, enum signal sig, uint64_t cycle, uns
 		a->lanes[__builtin_ctz(bits)].at[i].pulses += (int16_t)n;
 }
 
-static void note(struct signal_tape *t, const struct signal_said *said)
+static void note(struct signal_tape *t, const struct signal_emission *one)
 {
 	if (t->count < t->most)
-		t->said[t->count] = *said;
+		t->emitted[t->count] = *one;
 	t->count++;
 }
 
@@ -248,24 +248,24 @@ void signals_note(struct signals *s, const struct signals *like, struct signal_t
 	s->open = like->open;
 	s->tape = tape;
 	for (unsigned g = 0; g < SIG_COUNT; g++)
-		s->hearer[g].more = signal_heard(s, (enum signal)g);
+		s->subscriber[g].more = signal_subscribed(s, (enum signal)g);
 }
 
-void signal_pulse_heard(struct signals *s, enum signal sig, uint64_t cycle, unsigned n)
+void signal_pulse_deliver(struct signals *s, enum signal sig, uint64_t cycle, unsigned n)
 {
 	if (s->tape) {
-		note(s->tape, &(struct signal_said){ .from = cycle, .n = n, .sig = (uint8_t)sig });
+		note(s->tape, &(struct signal_emission){ .from = cycle, .n = n, .sig = (uint8_t)sig });
 		return;
 	}
 	pulse_to(all(s), sig, cycle, n, ~0u);
-	if (s->both && signal_heard(s->both, sig))
+	if (s->both && signal_subscribed(s->both, sig))
 		pulse_to(all(s->both), sig, cycle, n, pair_hears(s));
 }
 
 static void level_to(struct signals_all *a, enum signal sig, uint64_t from, uint64_t to, unsigned n, uint32_t taps)
 {
 	const uint32_t some = a->routes[sig].bits & taps, counts = a->routes[sig].counts & taps;
-	a->head.hearer[sig].sum += (to - from) * n;
+	a->head.subscriber[sig].sum += (to - from) * n;
 	if (!a->attached || !n || !(some | counts))
 		return;
 	from = brought_in(a, from);
@@ -284,16 +284,16 @@ static void level_to(struct signals_all *a, enum signal sig, uint64_t from, uint
 	}
 }
 
-void signal_level_heard(struct signals *s, enum signal sig, uint64_t from, uint64_t to, unsigned n)
+void signal_level_deliver(struct signals *s, enum signal sig, uint64_t from, uint64_t to, unsigned n)
 {
 	if (to <= from)
 		return;
 	if (s->tape) {
-		note(s->tape, &(struct signal_said){ from, to, n, (uint8_t)sig, true });
+		note(s->tape, &(struct signal_emission){ from, to, n, (uint8_t)sig, true });
 		return;
 	}
 	level_to(all(s), sig, from, to, n, ~0u);
-	if (s->both && signal_heard(s->both, sig))
+	if (s->both && signal_subscribed(s->both, sig))
 		level_to(all(s->both), sig, from, to, n, pair_hears(s));
 }
 

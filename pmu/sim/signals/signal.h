@@ -63,17 +63,17 @@ struct signals {
 	struct signals *half[2];          /* of such a pair: the threads */
 	bool asleep;                      /* of a thread: it emits nothing */
 	uint64_t woke, slept;             /* ... the cycles in which it last woke and fell asleep */
-	struct signal_hearer {
+	struct signal_subscriber {
 		uint64_t sum;             /* emitted and not yet distributed to plain taps; undefined without subscribers */
 		uint64_t *bits;           /* a bit a cycle, if one tap needs that; else NULL */
 		uint32_t near;            /* that many cycles from `open` on have their bit there; 0: signal.c must see it */
 		bool more;                /* a sum is not enough */
-	} hearer[SIG_COUNT];
+	} subscriber[SIG_COUNT];
 };
 
 /* What was emitted, in order: a pulse in cycle `from`, or with `level` a level from there to `to`. Beyond `most` only counted. */
-struct signal_said { uint64_t from, to; uint32_t n; uint8_t sig; bool level; };
-struct signal_tape { uint32_t count, most; struct signal_said *said; };
+struct signal_emission { uint64_t from, to; uint32_t n; uint8_t sig; bool level; };
+struct signal_tape { uint32_t count, most; struct signal_emission *emitted; };
 /* Makes *s, which need not be initialised, subscribe to what `like` subscribes to, and record it. Not for signal_close and taps. */
 void signals_note(struct signals *s, const struct signals *like, struct signal_tape *tape);
 
@@ -109,16 +109,16 @@ void signal_sleep(struct signals *s);
 void signals_tap(struct signals *s, unsigned t, const struct tap *tap);
 struct tap *signals_tap_get(struct signals *s, unsigned t);
 
-void signal_pulse_heard(struct signals *s, enum signal sig, uint64_t cycle, unsigned n);
-void signal_level_heard(struct signals *s, enum signal sig, uint64_t from, uint64_t to, unsigned n);
+void signal_pulse_deliver(struct signals *s, enum signal sig, uint64_t cycle, unsigned n);
+void signal_level_deliver(struct signals *s, enum signal sig, uint64_t from, uint64_t to, unsigned n);
 
-static inline bool signal_heard(const struct signals *s, enum signal sig)
+static inline bool signal_subscribed(const struct signals *s, enum signal sig)
 {
 	return s->listening[sig / 64] >> (sig % 64) & 1;
 }
 
 /* Whether any of the signals first .. last is subscribed to; both are constants. */
-static inline __attribute__((always_inline)) bool signal_heard_any(const struct signals *s, enum signal first, enum signal last)
+static inline __attribute__((always_inline)) bool signal_subscribed_any(const struct signals *s, enum signal first, enum signal last)
 {
 	uint64_t sum = 0;
 	for (unsigned w = first / 64; w <= last / 64; w++) {
@@ -135,17 +135,17 @@ static inline __attribute__((always_inline)) bool signal_heard_any(const struct 
 /* n occurrences in `cycle`, which is not closed. */
 static inline void signal_pulse(struct signals *s, enum signal sig, uint64_t cycle, unsigned n)
 {
-	if (__builtin_expect(signal_heard(s, sig), 0))
-		signal_pulse_heard(s, sig, cycle, n);
+	if (__builtin_expect(signal_subscribed(s, sig), 0))
+		signal_pulse_deliver(s, sig, cycle, n);
 }
 
 /* The same for what occurs with every uop: fast if no count per cycle is needed. */
 static inline __attribute__((always_inline)) void signal_pulse_often(struct signals *s, enum signal sig, uint64_t cycle, unsigned n)
 {
-	struct signal_hearer *h = &s->hearer[sig];
+	struct signal_subscriber *h = &s->subscriber[sig];
 	if (h->more) {
 		if (cycle - s->open >= h->near) {
-			signal_pulse_heard(s, sig, cycle, n);
+			signal_pulse_deliver(s, sig, cycle, n);
 			return;
 		}
 		if (n)
@@ -157,8 +157,8 @@ static inline __attribute__((always_inline)) void signal_pulse_often(struct sign
 /* During from <= cycle < to the level of the signal is higher by n. */
 static inline void signal_level(struct signals *s, enum signal sig, uint64_t from, uint64_t to, unsigned n)
 {
-	if (__builtin_expect(signal_heard(s, sig), 0))
-		signal_level_heard(s, sig, from, to, n);
+	if (__builtin_expect(signal_subscribed(s, sig), 0))
+		signal_level_deliver(s, sig, from, to, n);
 }
 
 /* All cycles below `cycle` are complete. */

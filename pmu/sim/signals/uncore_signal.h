@@ -37,7 +37,7 @@ struct uncore_sink {
 	uint64_t listen[(UNC_COUNT + 63) / 64]; /* bit n: signal n */
 	bool traffic;                           /* of UNCORE_TRAFFIC or later */
 	/* n occurrences in an uncore cycle (to == from), or a level that is higher by n during from <= cycle < to. */
-	void (*hear)(void *self, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t from, uint64_t to, unsigned n,
+	void (*deliver)(void *self, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t from, uint64_t to, unsigned n,
 	             const struct uncore_about *about);
 };
 

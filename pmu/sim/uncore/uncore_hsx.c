@@ -168,7 +168,7 @@ static void tell(const struct access_to *a, struct box *b, unsigned n, enum mist
 	if (!a)
 		return;
 	if (why && !(c->told & which))
-		hsx_say_of(a, kind, b, n, why, cite);
+		hsx_finding_of_counter(a, kind, b, n, why, cite);
 	c->told = (uint8_t)(why ? c->told | which : c->told & ~which);
 }
 
@@ -282,14 +282,14 @@ static enum status write_control(struct hsx *u, unsigned s, struct box *b, uint6
 {
 	const struct kind *k = &kinds[b->kind];
 	if (value & ~(uint64_t)(BOX_RESET_SELECTS | BOX_RESET_COUNTERS | BOX_FREEZE | BOX_RESERVED_ONE))
-		hsx_say_of_box(a, FIND_RESERVED_IGNORED, b, value, "reserved bits of a box control", "331051, box control");
+		hsx_finding_of_box(a, FIND_RESERVED_IGNORED, b, value, "reserved bits of a box control", "331051, box control");
 	const uint64_t fresh = value & ~(uint64_t)b->last_control;
 	if (b->kind == HSX_SBO && fresh & (fresh - 1)) {
-		hsx_say_of_box(a, FIND_FAULT, b, value, "more than one new bit in an SBox control raises #GP", "331051, SBo box control");
+		hsx_finding_of_box(a, FIND_FAULT, b, value, "more than one new bit in an SBox control raises #GP", "331051, SBo box control");
 		return ST_FAULT;
 	}
 	if (k->must_one && b->kind != HSX_SBO && !(value & BOX_RESERVED_ONE))
-		hsx_say_of_box(a, FIND_RESERVED_IGNORED, b, value, "bits 17:16 of a box control must be written 1, or bit 16 alone as drivers do", "331051, box control");
+		hsx_finding_of_box(a, FIND_RESERVED_IGNORED, b, value, "bits 17:16 of a box control must be written 1, or bit 16 alone as drivers do", "331051, box control");
 	const bool released = b->frozen && !(value & BOX_FREEZE);
 	b->last_control = (uint32_t)value;
 	b->frozen = value & BOX_FREEZE;
@@ -359,13 +359,13 @@ enum status hsx_write_box(struct hsx *u, unsigned s, struct box *b, enum reg reg
 		return ST_OK;
 	case REG_FILTER:
 		if (value & ~(uint64_t)k->filter_legal[n])
-			hsx_say_of_box(a, FIND_RESERVED_IGNORED, b, value & ~(uint64_t)k->filter_legal[n], "reserved bits of a filter", "331051, box filter");
+			hsx_finding_of_box(a, FIND_RESERVED_IGNORED, b, value & ~(uint64_t)k->filter_legal[n], "reserved bits of a filter", "331051, box filter");
 		b->filter.value[n] = (uint32_t)value & k->filter_legal[n];
 		program_box(u, s, b, true, a);
 		return ST_OK;
 	default:
 		if (value >> k->status_bits)
-			hsx_say_of_box(a, FIND_RESERVED_IGNORED, b, value, "reserved bits of a box's status", "331051, box status");
+			hsx_finding_of_box(a, FIND_RESERVED_IGNORED, b, value, "reserved bits of a box's status", "331051, box status");
 		hsx_sync(u, s);
 		b->status &= ~(uint32_t)value;
 		return ST_OK;

@@ -90,7 +90,7 @@ enum status hsx_wrmsr(void *box, unsigned thread, uint32_t msr, uint64_t value, 
 		return hsx_write_box(u, s, b, reg, n, true, value, &a);
 	if (msr == GLOBAL_STATUS) {
 		if (value & ~GLOBAL_STATUS_BITS)
-			hsx_say(&a, FIND_RESERVED_IGNORED, value & ~GLOBAL_STATUS_BITS, "reserved bits of the global status");
+			hsx_finding(&a, FIND_RESERVED_IGNORED, value & ~GLOBAL_STATUS_BITS, "reserved bits of the global status");
 		hsx_sync(u, s);
 		k->status &= ~value;
 		return ST_OK;
@@ -100,11 +100,11 @@ enum status hsx_wrmsr(void *box, unsigned thread, uint32_t msr, uint64_t value, 
 		return ST_OK;
 	}
 	if (value & ~(uint64_t)(GLOBAL_FREEZE | GLOBAL_WAKE | GLOBAL_UNFREEZE | GLOBAL_CORES)) {
-		hsx_say(&a, FIND_RESERVED, value, "reserved bits of the global control");
+		hsx_finding(&a, FIND_RESERVED, value, "reserved bits of the global control");
 		return ST_FAULT;
 	}
 	if (value & (GLOBAL_WAKE | GLOBAL_CORES))
-		hsx_say(&a, FIND_SIMULATOR, value, "interrupts of the uncore");
+		hsx_finding(&a, FIND_SIMULATOR, value, "interrupts of the uncore");
 	hsx_sync(u, s);
 	k->global = value & (GLOBAL_WAKE | GLOBAL_CORES);
 	if (value & GLOBAL_FREEZE)

@@ -185,7 +185,7 @@ enum status hsx_pci_write32(void *box, struct pci_address at, uint32_t value, st
 	sim_finding_none(finding);
 	const enum reg reg = pci_reg(f, at.reg, &n);
 	if (reg == REG_NONE) {
-		hsx_say(&a, FIND_OUTSIDE, value, "no register of a counter: this function's others are not modelled");
+		hsx_finding(&a, FIND_OUTSIDE, value, "no register of a counter: this function's others are not modelled");
 		return ST_OK;
 	}
 	return hsx_write_box(u, socket, hsx_find_box(&u->socket[socket], (enum hsx_kind)f->kind, instance), reg, n, false, value, &a);

@@ -47,11 +47,11 @@ struct hsx {
 
 /* Target of an access, and where a notable one is reported. */
 struct access_to { struct sim_finding *f; uint32_t address; };
-/* uncore_hsx_say.c: a finding; one about a whole box; about counter n of a box as it is programmed; and what the last one has of the
+/* uncore_hsx_finding.c: a finding; one about a whole box; about counter n of a box as it is programmed; and what the last one has of the
  * counter, its event by a select, and its select's address unless that is the one that is accessed. a may be NULL but for the last two. */
-void hsx_say(const struct access_to *a, enum finding_kind kind, uint64_t value, const char *why);
-void hsx_say_of_box(const struct access_to *a, enum finding_kind kind, const struct box *b, uint64_t value, const char *why, const char *cite);
-void hsx_say_of(const struct access_to *a, enum finding_kind kind, const struct box *b, unsigned n, const char *why, const char *cite);
+void hsx_finding(const struct access_to *a, enum finding_kind kind, uint64_t value, const char *why);
+void hsx_finding_of_box(const struct access_to *a, enum finding_kind kind, const struct box *b, uint64_t value, const char *why, const char *cite);
+void hsx_finding_of_counter(const struct access_to *a, enum finding_kind kind, const struct box *b, unsigned n, const char *why, const char *cite);
 struct sim_finding hsx_finding_of(const struct access_to *a, const struct box *b, unsigned n, uint32_t select);
 const char *hsx_kind_name(enum hsx_kind kind);
 

@@ -66,7 +66,7 @@ struct uncore_nhm {
 
 /* ---- findings --------------------------------------------------------------------------------- */
 
-static void say(struct sim_finding *f, enum finding_kind kind, uint32_t msr, uint64_t value, const char *why)
+static void report(struct sim_finding *f, enum finding_kind kind, uint32_t msr, uint64_t value, const char *why)
 {
 	const struct sim_finding one = { .kind = kind, .address = msr, .value = value, .why = why };
 	sim_finding_add(f, &one);
@@ -74,7 +74,7 @@ static void say(struct sim_finding *f, enum finding_kind kind, uint32_t msr, uin
 
 static enum status fault(struct sim_finding *f, enum finding_kind kind, uint32_t msr, uint64_t value, const char *why)
 {
-	say(f, kind, msr, value, why);
+	report(f, kind, msr, value, why);
 	return ST_FAULT;
 }
 
@@ -181,7 +181,7 @@ static bool is_occupancy(const struct uncore_nhm *u, uint64_t select)
 }
 
 /* About counter n as it is programmed: told once, until its select is another. */
-static void say_of(const struct uncore_nhm *u, struct sim_finding *f, enum finding_kind kind, uint32_t msr, const struct uncore_socket *k, unsigned n, struct unit *c, const char *why)
+static void report_counter(const struct uncore_nhm *u, struct sim_finding *f, enum finding_kind kind, uint32_t msr, const struct uncore_socket *k, unsigned n, struct unit *c, const char *why)
 {
 	const struct uncore_row *rows[8];
 	if (!f || c->told == why)
@@ -226,13 +226,13 @@ static void go_on(struct uncore_nhm *u, unsigned s, unsigned n, struct unit *c, 
 		return;
 	c->emptied |= uncore_taps_bus_locks(u->taps) != c->locks;
 	if (c->occupancy && !c->emptied)
-		say_of(u, f, FIND_SIMULATOR, msr, k, n, c, "an occupancy counts without a bus lock in the simulated machine since its event was selected: here it is too high");
+		report_counter(u, f, FIND_SIMULATOR, msr, k, n, c, "an occupancy counts without a bus lock in the simulated machine since its event was selected: here it is too high");
 	why = make_watch(u, k, k->select[n], c, &watch);
 	if (!why && !c->clock && uncore_watch_begin(u->taps, s, &watch, &number) != ST_OK)
 		why = "no memory for its cycles";
 	c->dead = why != NULL;
 	if (why)
-		say_of(u, f, FIND_UNMODELLED, msr, k, n, c, why);
+		report_counter(u, f, FIND_UNMODELLED, msr, k, n, c, why);
 	else if (!c->clock)
 		c->watch = (int16_t)number;
 }
@@ -344,7 +344,7 @@ static enum status write_select(struct uncore_nhm *u, unsigned s, unsigned n, ui
 	if ((k->select[n] ^ value) & ~(uint64_t)SELECT_EN)
 		c->told = NULL;
 	if (value & SELECT_PMI)
-		say(f, FIND_SIMULATOR, msr, value, "interrupts of the uncore");
+		report(f, FIND_SIMULATOR, msr, value, "interrupts of the uncore");
 	k->select[n] = value & ~(uint64_t)SELECT_RESET;
 	program(u, s, false, f, msr);
 	return ST_OK;
@@ -381,7 +381,7 @@ static enum status nhm_wrmsr(void *box, unsigned thread, uint32_t msr, uint64_t 
 	case MSR_MATCH: return write_plain(u, s, &k->match, MATCH_LEGAL, value, f, msr);
 	case MSR_GLOBAL_CTRL:
 		if (value >> 48 & 0xF || value >> 63)
-			say(f, FIND_SIMULATOR, msr, value, "interrupts of the uncore");
+			report(f, FIND_SIMULATOR, msr, value, "interrupts of the uncore");
 		return write_plain(u, s, &k->global, GLOBAL_LEGAL, value, f, msr);
 	case MSR_OVF_CTRL:
 		if (value & ~OVF_LEGAL)

@@ -35,7 +35,7 @@ struct watches { /* allocated at the first */
 	uint16_t head[UNC_COUNT][UNCORE_UNITS];
 	struct node nodes[NODES];
 	uint16_t free_node;     /* list of free ones */
-	uint16_t heard[UNC_COUNT]; /* number of parts that need the signal */
+	uint16_t subscribed[UNC_COUNT]; /* number of parts that need the signal */
 	uint16_t ring_used[BANKS];
 	struct signals *bank[BANKS];
 };
@@ -109,7 +109,7 @@ static bool passes(const struct uncore_pass *f, const struct uncore_about *a)
 	       !(f->by_bank && (a->opcode / RANK_BANKS != f->rank || !(f->banks >> a->opcode % RANK_BANKS & 1)));
 }
 
-static void hear(void *self, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t from, uint64_t to, unsigned n,
+static void deliver(void *self, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t from, uint64_t to, unsigned n,
                  const struct uncore_about *about)
 {
 	struct uncore_taps *t = self;
@@ -129,20 +129,20 @@ static void hear(void *self, unsigned socket, unsigned unit, enum uncore_signal 
 		if (x->ring == NO_RING)
 			x->value += (to > from ? to - from : 1) * n * p->times;
 		else if (to > from)
-			signal_level_heard(w->bank[x->ring / BANK], (enum signal)(x->ring % BANK), from, to, n * p->times);
+			signal_level_deliver(w->bank[x->ring / BANK], (enum signal)(x->ring % BANK), from, to, n * p->times);
 		else
-			signal_pulse_heard(w->bank[x->ring / BANK], (enum signal)(x->ring % BANK), from, n * p->times);
+			signal_pulse_deliver(w->bank[x->ring / BANK], (enum signal)(x->ring % BANK), from, n * p->times);
 	}
 }
 
 /* The memory reports only what a watch subscribes to, and bus locks. */
 static void tell_memory(struct uncore_taps *t)
 {
-	struct uncore_sink sink = { .self = t, .hear = hear };
+	struct uncore_sink sink = { .self = t, .deliver = deliver };
 	bool any = t->watching;
 	for (unsigned s = 0; s < t->sockets; s++)
 		for (unsigned g = 0; t->socket[s].watches && g < UNC_COUNT; g++)
-			if (t->socket[s].watches->heard[g]) {
+			if (t->socket[s].watches->subscribed[g]) {
 				sink.listen[g / 64] |= 1ull << g % 64;
 				sink.traffic |= g >= UNCORE_TRAFFIC;
 				any = true;
@@ -162,14 +162,14 @@ void uncore_taps_tell(struct uncore_taps *t, unsigned socket, unsigned unit, enu
 	static const struct uncore_about nothing;
 	const uint64_t now = uncore_taps_now(t);
 	if (t->socket[socket].watches)
-		hear(t, socket, unit, sig, now, now, 1, &nothing);
+		deliver(t, socket, unit, sig, now, now, 1, &nothing);
 }
 
 void uncore_taps_level(struct uncore_taps *t, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t from, uint64_t to, uint64_t tags)
 {
 	const struct uncore_about about = { .tags = tags };
 	if (t->socket[socket].watches)
-		hear(t, socket, unit, sig, from, to, 1, &about);
+		deliver(t, socket, unit, sig, from, to, 1, &about);
 }
 
 void uncore_taps_refresh(struct uncore_taps *t, void (*refresh)(void *self, uint64_t now), void *self)
@@ -183,7 +183,7 @@ static void tell_devices(struct uncore_taps *t)
 {
 	const uint64_t now = t->env.now(t->env.self), period = t->m->uncore_device_cycles;
 	uint64_t n = period ? t->device_at / period : 0;
-	if (period && !t->memory->sink.hear)
+	if (period && !t->memory->sink.deliver)
 		n = (now + period - 1) / period;
 	for (; period && n * period < now; n++)
 		for (unsigned s = 0; s < t->sockets; s++)
@@ -274,7 +274,7 @@ static bool subscribe(struct watches *w, unsigned number)
 {
 	const struct uncore_watch *x = &w->at[number].w;
 	for (unsigned p = 0; p < x->part_count; p++) {
-		w->heard[x->parts[p].signal]++;
+		w->subscribed[x->parts[p].signal]++;
 		for (uint32_t left = x->parts[p].units; left; left &= left - 1) {
 			uint16_t *head = &w->head[x->parts[p].signal][__builtin_ctz(left)];
 			const uint16_t i = w->free_node;
@@ -292,8 +292,8 @@ static void unsubscribe(struct watches *w, unsigned number)
 {
 	const struct uncore_watch *x = &w->at[number].w;
 	for (unsigned p = 0; p < x->part_count; p++) {
-		if (w->heard[x->parts[p].signal])
-			w->heard[x->parts[p].signal]--;
+		if (w->subscribed[x->parts[p].signal])
+			w->subscribed[x->parts[p].signal]--;
 		for (uint32_t left = x->parts[p].units; left; left &= left - 1) {
 			uint16_t *at = &w->head[x->parts[p].signal][__builtin_ctz(left)];
 			while (*at != NONE) {

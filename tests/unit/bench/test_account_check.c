@@ -64,7 +64,7 @@ static void test_account_of_right_events_is_ok(void **state)
 static void test_account_of_a_wrong_code_is_contradicted(void **state)
 {
 	(void)state;
-	static const struct { const char *concept; unsigned code; enum work_kind kind; const char *says; } planted[] = {
+	static const struct { const char *concept; unsigned code; enum work_kind kind; const char *expected; } planted[] = {
 		{ "uops.issued", 0x02, WORK_LATENCY, "UOPS_ISSUED.ANY: " },           /* fused ones alone */
 		{ "resource.stall", 0x02, WORK_LATENCY, "RESOURCE_STALLS.ANY: " },    /* load buffers alone */
 		{ "uops.retired", 0x04, WORK_LATENCY, "UOPS_RETIRED.ANY: " },         /* macro-fused ones alone */
@@ -77,7 +77,7 @@ static void test_account_of_a_wrong_code_is_contradicted(void **state)
 		account(planted[i].kind);
 		print_message("%s with %02X: %s: %s\n", planted[i].concept, planted[i].code, row_status_name(a.status), a.reason);
 		assert_int_equal(a.status, ROW_UNPROVEN);
-		assert_ptr_equal(strstr(a.reason, planted[i].says), a.reason);
+		assert_ptr_equal(strstr(a.reason, planted[i].expected), a.reason);
 		work_rig_close(&rig);
 	}
 }

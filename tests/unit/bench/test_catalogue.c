@@ -260,7 +260,7 @@ static void test_catalogue_curves_of_near_lines_are_unproven(void **state)
 /* The super queue, whatever its size, as long as pairs of lines can fill it; then that it is at least as large. */
 static void test_catalogue_super_queue_of_any_size_is_found(void **state)
 {
-	static const struct { const char *entries, *buffers; enum row_status status; int64_t milli; const char *says; } tried[] = {
+	static const struct { const char *entries, *buffers; enum row_status status; int64_t milli; const char *expected; } tried[] = {
 		{ "2", "10", ROW_OK, 2000, "" }, { "5", "10", ROW_OK, 5000, "" }, { "10", "10", ROW_OK, 10000, "" }, { "13", "10", ROW_OK, 13000, "" },
 		{ "19", "10", ROW_OK, 19000, "" }, { "20", "10", ROW_UNSUPPORTED, 0, "at least 20 entries" }, { "21", "10", ROW_UNSUPPORTED, 0, "at least 20 entries" }, { "40", "12", ROW_UNSUPPORTED, 0, "at least 24 entries" },
 	};
@@ -278,7 +278,7 @@ static void test_catalogue_super_queue_of_any_size_is_found(void **state)
 		              (long long)run.host.results[0].value_milli, run.host.results[0].reason);
 		assert_int_equal(run.host.results[0].status, tried[i].status);
 		assert_int_equal(run.host.results[0].value_milli, tried[i].milli);
-		assert_non_null(strstr(run.host.results[0].reason, tried[i].says));
+		assert_non_null(strstr(run.host.results[0].reason, tried[i].expected));
 		loop_close(&run);
 		free(queue);
 		free(text);

@@ -23,7 +23,7 @@
 
 /* --- in C --------------------------------------------------------------------------------------- */
 
-/* One element of a stream: of array a, from b and c behind it; `left`: turns, the last one included. */
+/* One element of a stream: of array a, from b and c behind it; `left`: iterations, the last one included. */
 static void stream_in_c(const struct kernel *k, uint8_t *arrays, uint64_t at, unsigned e, uint64_t left)
 {
 	double *a = (double *)(arrays + at), b = *(double *)(arrays + START_ARRAY + at);
@@ -280,12 +280,12 @@ static void test_kernels_counts_are_what_their_records_say(void **state)
 		many = *s;
 		const uint64_t found[] = { (many.instructions - few.instructions) / 14, (many.loads - few.loads) / 14,
 			(many.stores - few.stores) / 14, (many.bytes - few.bytes) / 14, many.instructions - 17ull * k->instructions };
-		const uint64_t said[] = { k->instructions, k->loads, k->stores, k->data_bytes, k->fixed_instructions };
-		for (unsigned i = 0; i < COUNT_OF(said); i++)
-			if (found[i] != said[i])
+		const uint64_t recorded[] = { k->instructions, k->loads, k->stores, k->data_bytes, k->fixed_instructions };
+		for (unsigned i = 0; i < COUNT_OF(recorded); i++)
+			if (found[i] != recorded[i])
 				fail_msg("%s: %s: the record says %llu, counted %llu", k->name,
 				         (const char *[]){ "instructions", "loads", "stores", "bytes", "fixed instructions" }[i],
-				         (unsigned long long)said[i], (unsigned long long)found[i]);
+				         (unsigned long long)recorded[i], (unsigned long long)found[i]);
 		assert_int_equal(many.instructions - few.instructions, 14ull * k->instructions);
 	}
 	free(s->memory);

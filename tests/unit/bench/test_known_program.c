@@ -47,7 +47,7 @@ static void test_study_of_a_known_program(void **state)
 	assert_int_equal(study.parts[KNOWN_PROGRAM_THREADS].status, ST_UNSUPPORTED); /* the rig's core has one: test_smt_interference.c */
 	assert_string_equal(study.parts[KNOWN_PROGRAM_THREADS].reason, "one thread a core");
 
-	/* loops of c + 1 and 4 - c turns, c uniform in 0 .. 3: mean 2.5, root of the mean square 2.739; every invocation of an iteration once */
+	/* loops of c + 1 and 4 - c iterations, c uniform in 0 .. 3: mean 2.5, root of the mean square 2.739; every invocation of an iteration once */
 	assert_int_equal(study.loop_count, 2);
 	for (unsigned i = 0; i < 2; i++) {
 		const struct known_program_values *v = &study.loops[i].trips, *sampled = &study.loops[i].sampled;
@@ -67,7 +67,7 @@ static void test_study_of_a_known_program(void **state)
 	assert_int_equal(study.argument.least, 0);
 	assert_int_equal(study.argument.most, 3);
 
-	/* blocks: five turns of the two loops together in each turn of the outer one, and one call */
+	/* blocks: five iterations of the two loops together in each iteration of the outer one, and one call */
 	assert_in_range(study.iterations, 50, 128);
 	unsigned loops = 0, routine = 0, ret = 0;
 	for (unsigned i = 0; i < study.block_count; i++) {

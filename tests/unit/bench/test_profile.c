@@ -12,7 +12,7 @@
 #include "tests/unit/support/closed_loop.h"
 
 static struct loop_run r;
-static char said[1 << 20];
+static char printed[1 << 20];
 
 static int open_nehalem(void **state)
 {
@@ -170,7 +170,7 @@ static void test_profile_all_lists_run_on_the_default_rows(void **state)
 	assert_int_equal(r.cpu.processor->profile_count, 9);
 }
 
-/* What an erratum says counts too much is counted, and said. */
+/* What an erratum says counts too much is counted, and printed. */
 static void test_profile_says_which_events_count_too_much(void **state)
 {
 	(void)state;
@@ -189,7 +189,7 @@ static void test_profile_says_which_events_count_too_much(void **state)
 static void test_profile_bad_lists_are_refused_by_name(void **state)
 {
 	(void)state;
-	static const struct { const char *what; enum status st; const char *says; } cases[] = {
+	static const struct { const char *what; enum status st; const char *expected; } cases[] = {
 		{ "generl", ST_MISSING, "profile \"generl\": nehalem-ep has none of that name; known: general-exploration, " },
 		{ "INST_RETIRED.ANY,L1D.NONSENSE", ST_MISSING, "event \"L1D.NONSENSE\": nehalem-ep has none of that name" },
 		{ "INST_RETIRED.ANY,lbr=JCC+NEAR_RETURN", ST_SYNTAX, "lbr=\"NEAR_RETURN\": expected all or, joined by +, JCC NEAR_REL_CALL " },
@@ -202,7 +202,7 @@ static void test_profile_bad_lists_are_refused_by_name(void **state)
 	char problem[512];
 	for (unsigned i = 0; i < COUNT_OF(cases); i++) {
 		assert_int_equal(profile_find(&r.cpu, cases[i].what, &plan, problem, sizeof(problem)), cases[i].st);
-		if (!strstr(problem, cases[i].says))
+		if (!strstr(problem, cases[i].expected))
 			fail_msg("\"%s\": %s", cases[i].what, problem);
 	}
 	cpu.general_mask = 0xC; /* L1D events are bound to counters 0 and 1 */
@@ -226,7 +226,7 @@ static void test_profile_bad_lists_are_refused_by_name(void **state)
 static void keep(void *self, const char *lines)
 {
 	(void)self;
-	strncat(said, lines, sizeof(said) - strlen(said) - 1);
+	strncat(printed, lines, sizeof(printed) - strlen(printed) - 1);
 }
 
 static uint64_t registers_of(const struct access *a)
@@ -250,8 +250,8 @@ static void test_plan_writes_nothing_and_says_all(void **state)
 	struct sim_totals before, after;
 	char problem[256];
 	uint64_t hash = registers_of(a);
-	host.say = keep;
-	said[0] = 0;
+	host.print = keep;
+	printed[0] = 0;
 	sim_totals(r.sim, &before);
 	assert_int_equal(suite_plan(a, &s, &host, NULL, NULL, &sum, problem, sizeof(problem)), ST_OK);
 	sim_totals(r.sim, &after);
@@ -261,11 +261,11 @@ static void test_plan_writes_nothing_and_says_all(void **state)
 	assert_int_equal(sum.sections, 3);
 	assert_true(sum.writes > 100);
 	assert_true(sum.restored > 20);
-	assert_non_null(strstr(said, "load.l3.latency\n"));
-	assert_non_null(strstr(said, "0x1A4  <- 0xF "));
-	assert_non_null(strstr(said, "0x1A4  back to 0x0 at the end"));
-	assert_non_null(strstr(said, "MEM_LOAD_RETIRED.LLC_UNSHARED_HIT [guide T3]"));
-	assert_non_null(strstr(said, "UNC_GQ_TRACKER_OCCUP.RT"));
+	assert_non_null(strstr(printed, "load.l3.latency\n"));
+	assert_non_null(strstr(printed, "0x1A4  <- 0xF "));
+	assert_non_null(strstr(printed, "0x1A4  back to 0x0 at the end"));
+	assert_non_null(strstr(printed, "MEM_LOAD_RETIRED.LLC_UNSHARED_HIT [guide T3]"));
+	assert_non_null(strstr(printed, "UNC_GQ_TRACKER_OCCUP.RT"));
 	assert_int_equal(r.host.taken, 0);
 }
 

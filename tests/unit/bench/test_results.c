@@ -50,7 +50,7 @@ static void test_reader_reads_a_run(void **state)
 static void test_reader_refuses_what_cannot_be(void **state)
 {
 	(void)state;
-	static const struct { const char *text; enum status status; const char *says; } bad[] = {
+	static const struct { const char *text; enum status status; const char *expected; } bad[] = {
 		{RUN(ROW("a", "latency", "-4.000", "0", "ok", "5")), ST_RANGE, "f.json: rows[0] (a): a latency of -4.000 cannot be"},
 		{RUN(ROW("a", "latency", "0", "0", "ok", "5")), ST_RANGE, "a latency of 0 cannot be \"ok\""},
 		{RUN(GOOD ", " ROW("a", "throughput", "-1", "0", "unproven", "5")), ST_RANGE, "rows[1] (a): a throughput of -1 cannot be"},
@@ -75,8 +75,8 @@ static void test_reader_refuses_what_cannot_be(void **state)
 	struct results r;
 	for (unsigned i = 0; i < COUNT_OF(bad); i++) {
 		assert_int_equal(parse(&r, bad[i].text), bad[i].status);
-		if (!strstr(problem, bad[i].says) || strchr(problem, '\n'))
-			fail_msg("\"%s\" instead of \"%s\"", problem, bad[i].says);
+		if (!strstr(problem, bad[i].expected) || strchr(problem, '\n'))
+			fail_msg("\"%s\" instead of \"%s\"", problem, bad[i].expected);
 	}
 }
 

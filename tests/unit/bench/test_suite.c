@@ -133,7 +133,7 @@ static void test_suite_goes_on_when_files_fail(void **state)
 static void test_suite_check_names_what_is_wrong(void **state)
 {
 	(void)state;
-	static const struct { struct suite_settings s; enum status st; const char *says; } cases[] = {
+	static const struct { struct suite_settings s; enum status st; const char *expected; } cases[] = {
 		{ { .suite = NULL }, ST_OK, "" },
 		{ { .suite = "full" }, ST_OK, "" },
 		{ { .suite = "load.*, triad.l1.bandwidth" }, ST_OK, "" },
@@ -147,7 +147,7 @@ static void test_suite_check_names_what_is_wrong(void **state)
 	for (unsigned i = 0; i < COUNT_OF(cases); i++) {
 		char problem[256] = "";
 		assert_int_equal(suite_check(&cases[i].s, problem, sizeof(problem)), cases[i].st);
-		assert_non_null(strstr(problem, cases[i].says));
+		assert_non_null(strstr(problem, cases[i].expected));
 		if (cases[i].st == ST_OK)
 			assert_string_equal(problem, "");
 	}

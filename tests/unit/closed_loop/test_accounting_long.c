@@ -166,7 +166,7 @@ static void test_account_identities_hold_and_the_error_of_the_sum_is_known(void 
 		machine_with(threads);
 		for (unsigned kind = 0; kind < WORK_KINDS; kind++) {
 			static struct account_result a;
-			static char said[16384];
+			static char printed[16384];
 			struct text t;
 			int64_t all, error, caused = 0;
 			account(kind, &a);
@@ -178,9 +178,9 @@ static void test_account_identities_hold_and_the_error_of_the_sum_is_known(void 
 			error = error_milli(&a, &all);
 			for (unsigned i = 1; i <= CAUSES; i++)
 				caused += truth.sum[i];
-			text_init(&t, said, sizeof(said));
+			text_init(&t, printed, sizeof(printed));
 			workload_account_lines(&t, &a);
-			fprintf(stderr, "%sput down by the machine: %lld cycles (", said, (long long)all);
+			fprintf(stderr, "%sput down by the machine: %lld cycles (", printed, (long long)all);
 			for (unsigned i = 1; i <= CAUSES; i++)
 				if (truth.sum[i] / truth.longer)
 					fprintf(stderr, " %s %lld", causes[i - 1].name, (long long)truth.sum[i] / truth.longer);
@@ -200,7 +200,7 @@ static void test_account_identities_hold_and_the_error_of_the_sum_is_known(void 
 	}
 }
 
-/* What is known of the chase: no branch is foreseen wrongly, nothing is wasted, one uop a load and a turn's two more. */
+/* What is known of the chase: no branch is foreseen wrongly, nothing is wasted, one uop a load and two more an iteration. */
 static void test_account_of_a_chase_is_what_the_chase_does(void **state)
 {
 	(void)state;
@@ -228,19 +228,19 @@ static void test_account_without_an_event_leaves_the_term_open(void **state)
 {
 	(void)state;
 	static struct account_result a;
-	static char said[32768];
+	static char printed[32768];
 	struct text t;
 	open_machine(loop_built_in("haswell-ep"));
 	measure_penalties();
 	account(WORK_LATENCY, &a);
 	adds_up(&a);
-	text_init(&t, said, sizeof(said));
+	text_init(&t, printed, sizeof(printed));
 	workload_account_json(&t, &a);
 	assert_false(t.full);
-	assert_null(json_problem(said));
-	assert_non_null(strstr(said, "{\"name\": \"branch_return\", \"title\": \"mispredicted returns\", \"row\": \"branch.return.penalty\", \"event\": null"));
-	assert_non_null(strstr(said, "\"open\": \"of retired ones all and conditional ones are told apart\"}"));
-	assert_non_null(strstr(said, "\"wasted_work.core\": {\"value\": null}"));
+	assert_null(json_problem(printed));
+	assert_non_null(strstr(printed, "{\"name\": \"branch_return\", \"title\": \"mispredicted returns\", \"row\": \"branch.return.penalty\", \"event\": null"));
+	assert_non_null(strstr(printed, "\"open\": \"of retired ones all and conditional ones are told apart\"}"));
+	assert_non_null(strstr(printed, "\"wasted_work.core\": {\"value\": null}"));
 	/* pairs count once at issue and at retirement there: nothing is to be added */
 	assert_int_equal(formula(&a, "wasted_work.thread"), 0);
 	loop_close(&r);

@@ -195,17 +195,17 @@ static void test_core2_samples_on_counter_0_alone_and_into_one_page(void **state
 	struct work work;
 	struct job job, run = { .core = 0 };
 	const char *why;
-	const uint64_t turns = 32; /* of four loads: 85 of 128 from memory */
+	const uint64_t iterations = 32; /* of four loads: 85 of 128 from memory */
 	struct pebs_request q = { .event = event("MEM_LOAD_RETIRED.L2_LINE_MISS"), .period = 5 };
 	assert_int_equal(pebs_open(&pebs, &rig.run.guard.access, &rig.run.cpu, 0, &why), ST_OK);
 	assert_int_equal(pebs.capacity, 4096 / 0x90);
 	assert_int_equal(work_open(&work, &rig.bench, WORK_LATENCY, 0, 0), ST_OK);
-	assert_int_equal(work_prepare(&work, turns, &job), ST_OK);
+	assert_int_equal(work_prepare(&work, iterations, &job), ST_OK);
 	struct measure_block *block = rig.run.guard.access.ops->control(rig.run.guard.access.self, 0);
 	memset(block, 0, sizeof(*block));
 	block->kernel = SPACE_CODE + work.kernel->offset;
 	block->serialise = 1;
-	work_arguments(&work, turns, block->argument);
+	work_arguments(&work, iterations, block->argument);
 	run.entry = SPACE_CODE + kernel_find("k_measure_sampled")->offset;
 	run.argument = SPACE_CONTROL;
 	assert_int_equal(pebs_start(&pebs, &q, 1, &why), ST_OK);

@@ -162,7 +162,7 @@ static void seldom(const char *fault, const char *which)
 static void test_loop_a_register_that_does_not_answer_is_named(void **state)
 {
 	(void)state;
-	static const struct { const char *machine, *missing, *says; bool sampled; } lost[] = {
+	static const struct { const char *machine, *missing, *expected; bool sampled; } lost[] = {
 		{ "nehalem-ep", "0x3F6", "register 0x3F6 does not answer", true },
 		{ "nehalem-ep", "0x391", "register 0x391 does not answer", false },
 		{ "haswell-ep", "0x3F6", "register 0x3F6 does not answer", true },
@@ -179,7 +179,7 @@ static void test_loop_a_register_that_does_not_answer_is_named(void **state)
 		const struct row_result *row = memory_host_result(&r.host, "load.l3.latency");
 		assert_int_equal(row->status, ROW_OK);
 		assert_int_equal(lost[i].sampled ? (int)row->sample.verdict : (int)row->queue.verdict, lost[i].sampled ? (int)SAMPLE_FAULT : (int)UNCORE_LATENCY_FAULT);
-		assert_string_equal(lost[i].sampled ? row->sample.reason : row->queue.reason, lost[i].says);
+		assert_string_equal(lost[i].sampled ? row->sample.reason : row->queue.reason, lost[i].expected);
 		assert_int_equal(r.sum.unexpected, 1);
 		loop_close(&r);
 		free(text);

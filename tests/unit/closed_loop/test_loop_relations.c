@@ -24,7 +24,7 @@
 
 enum relation { SAME, NOT_FASTER, NOT_SLOWER_NOR_TWICE };
 /* before: rows that run first; seed, repetitions: 0: the row's own; a field that becomes so many tenths of what it was. */
-static const struct variant { const char *says, *before; uint64_t seed; unsigned repetitions; const char *section, *key; unsigned tenths; enum relation relation; } variants[] = {
+static const struct variant { const char *label, *before; uint64_t seed; unsigned repetitions; const char *section, *key; unsigned tenths; enum relation relation; } variants[] = {
 	{ "behind streams that write", "write.dram.*,write.l3.*,copy.dram.*", 0, 0, NULL, NULL, 0, SAME },
 	{ "behind streams that read", "load.l?.latency,read.dram.*,load.dram_local.*", 0, 0, NULL, NULL, 0, SAME },
 	{ "behind all cores", "write.l3_all.*,read.dram_all.*,load.dram_loaded.*,core_to_core.*_same_socket.*", 0, 0, NULL, NULL, 0, SAME },
@@ -158,7 +158,7 @@ static unsigned row_holds(const char *name, const char *text, const char *row)
 		const struct value other = run(moved ? moved : text, row, v, &wrong);
 
 		if (other.there && !holds(&base, &other, v->relation, open_page)) {
-			fprintf(stderr, "%s, %s: %lld alone, %lld %s\n", name, row, (long long)base.milli, (long long)other.milli, v->says);
+			fprintf(stderr, "%s, %s: %lld alone, %lld %s\n", name, row, (long long)base.milli, (long long)other.milli, v->label);
 			wrong++;
 		}
 		free(moved);

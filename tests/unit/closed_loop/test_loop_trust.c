@@ -95,13 +95,13 @@ static void test_trust_an_event_that_counts_too_much_is_told(void **state)
 static void test_trust_events_without_an_exact_count_are_held_too(void **state)
 {
 	(void)state;
-	static const struct { const char *code, *factor, *says; } plants[] = {
+	static const struct { const char *code, *factor, *expected; } plants[] = {
 		{ "270", "1300", "\"event\": \"UOPS_ISSUED.ANY\"" },     /* 0x010E */
 		{ "418", "200", "\"event\": \"RESOURCE_STALLS.ANY\"" } }; /* 0x01A2 */
 	for (unsigned i = 0; i < COUNT_OF(plants); i++) {
 		char *one = loop_changed(loop_built_in("nehalem-ep"), "fault", "overcount_event", plants[i].code);
 		char *text = loop_changed(one, "fault", "overcount_thousandths", plants[i].factor);
-		const char *trust = trust_of(text), *at = strstr(trust, plants[i].says);
+		const char *trust = trust_of(text), *at = strstr(trust, plants[i].expected);
 		assert_non_null(at);
 		const char *verdict = i ? "\"verdict\": \"under\"" : "\"verdict\": \"over\"";
 		assert_memory_equal(strstr(at, "\"verdict\": "), verdict, strlen(verdict));

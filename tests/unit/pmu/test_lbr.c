@@ -12,14 +12,14 @@
 #include "tests/unit/rigs/sampling_rig.h"
 #include "tests/unit/support/kernel_run.h"
 
-#define TURNS 12u
+#define ITERATIONS 12u
 
 static struct sampling_rig rig;
 static struct lbr lbr;
 static struct lbr_pair pairs[LBR_PAIRS_MAX];
 static unsigned count;
 static const char *why;
-static const uint8_t choices[TURNS] = { 3, 0, 2, 1, 1, 3, 0, 2, 2, 1, 3, 0 };
+static const uint8_t choices[ITERATIONS] = { 3, 0, 2, 1, 1, 3, 0, 2, 2, 1, 3, 0 };
 
 static void open_rig(void (*change)(struct machine *m))
 {
@@ -28,25 +28,25 @@ static void open_rig(void (*change)(struct machine *m))
 	assert_int_equal(lbr_open(&lbr, rig.a, &rig.cpu, 0, &why), ST_OK);
 }
 
-/* Runs k_known_program for so many turns under a filter and reads the frozen stack. */
-static void study(uint32_t filter, unsigned turns)
+/* Runs k_known_program for so many iterations under a filter and reads the frozen stack. */
+static void study(uint32_t filter, unsigned iterations)
 {
 	assert_int_equal(lbr_start(&lbr, filter), ST_OK);
 	uint64_t sum = 0;
-	for (unsigned i = 0; i < turns; i++)
+	for (unsigned i = 0; i < iterations; i++)
 		sum += choices[i] + (choices[i] & 1 ? 3 : 1);
-	assert_int_equal(sampling_run(&rig, "k_known_program", SPACE_DATA, turns, lbr_frozen(&lbr) | 1ull << 63, 0), sum);
+	assert_int_equal(sampling_run(&rig, "k_known_program", SPACE_DATA, iterations, lbr_frozen(&lbr) | 1ull << 63, 0), sum);
 	assert_int_equal(lbr_stop(&lbr, pairs, &count), ST_OK);
 }
 
 static uint8_t opcode(uint64_t ip) { return kernel_code[ip - SPACE_CODE]; }
 
-/* The newest records, one by one, as the choices of the last turns make them. */
+/* The newest records, one by one, as the choices of the last iterations make them. */
 static void test_lbr_trajectory_is_the_kernels(void **state)
 {
 	(void)state;
 	open_rig(NULL);
-	study(0, TURNS);
+	study(0, ITERATIONS);
 	assert_int_equal(count, 16);
 	const struct kernel *k = kernel_named("k_known_program");
 	uint64_t base = SPACE_CODE + k->offset;
@@ -54,36 +54,36 @@ static void test_lbr_trajectory_is_the_kernels(void **state)
 	 * is not taken. */
 	uint8_t expected[64];
 	unsigned n = 0;
-	for (unsigned turn = 0; turn < 3; turn++) {
-		if (turn)
+	for (unsigned iteration = 0; iteration < 3; iteration++) {
+		if (iteration)
 			expected[n++] = 0x75;
 		expected[n++] = 0xC3;
 		expected[n++] = 0xE8;
-		expected[n++] = choices[turn] & 1 ? 0xEB : 0x74;
+		expected[n++] = choices[iteration] & 1 ? 0xEB : 0x74;
 		for (unsigned i = 0; i < 3; i++)
-			expected[n++] = 0x72; /* 3 - c of the second loop, c of the first: a jump less than turns */
+			expected[n++] = 0x72; /* 3 - c of the second loop, c of the first: a jump less than iterations */
 	}
 	for (unsigned i = 0; i < count; i++) {
 		assert_in_range(pairs[i].from - base, 0, k->bytes);
 		assert_in_range(pairs[i].to - base, 0, k->bytes);
 		assert_int_equal(opcode(pairs[i].from), expected[i]);
 	}
-	/* turns of each loop by the targets: the two jb of a turn have two targets */
-	for (unsigned turn = 0, at = 0; turn < 2; turn++) {
+	/* iterations of each loop by the targets: the two jb of an iteration have two targets */
+	for (unsigned iteration = 0, at = 0; iteration < 2; iteration++) {
 		unsigned first = 0, second = 0;
 		uint64_t target = 0;
-		at += turn ? 4 : 3;
+		at += iteration ? 4 : 3;
 		for (unsigned i = 0; i < 3; i++, at++) {
 			if (!target)
 				target = pairs[at].to;
 			/* newest first: the second loop's jumps, of higher addresses, come before the first loop's */
-			if (pairs[at].to == target && (3u - choices[turn]) > second)
+			if (pairs[at].to == target && (3u - choices[iteration]) > second)
 				second++;
 			else
 				first++;
 		}
-		assert_int_equal(first, choices[turn]);
-		assert_int_equal(second, 3 - choices[turn]);
+		assert_int_equal(first, choices[iteration]);
+		assert_int_equal(second, 3 - choices[iteration]);
 	}
 	sampling_close(&rig);
 }
@@ -99,7 +99,7 @@ static void test_lbr_filters_leave_their_kind_out(void **state)
 	open_rig(NULL);
 	for (unsigned c = 0; c < COUNT_OF(cases); c++) {
 		unsigned kinds[256] = { 0 };
-		study(cases[c].filter, TURNS);
+		study(cases[c].filter, ITERATIONS);
 		assert_int_equal(count, 16);
 		for (unsigned i = 0; i < count; i++)
 			kinds[opcode(pairs[i].from)]++;
@@ -110,7 +110,7 @@ static void test_lbr_filters_leave_their_kind_out(void **state)
 		if (cases[c].filter != LBR_NEAR_RET)
 			assert_true(kinds[0xC3] > 0);
 	}
-	study(LBR_CPL_EQ_0, TURNS);
+	study(LBR_CPL_EQ_0, ITERATIONS);
 	assert_int_equal(count, 0);
 	for (unsigned bit = 0; bit < 9; bit++)
 		assert_non_null(lbr_filter_name(bit));
@@ -155,7 +155,7 @@ static void test_lbr_mispredictions_of_either_format(void **state)
 		memcpy(rig.map.host, choices, sizeof(choices));
 		assert_int_equal(rig.cpu.perf_capabilities & 0x3F, format);
 		assert_int_equal(lbr_open(&lbr, rig.a, &rig.cpu, 0, &why), ST_OK);
-		study(0, TURNS);
+		study(0, ITERATIONS);
 		for (unsigned i = 0; i < count; i++)
 			missed += pairs[i].mispredicted;
 		if (format == 4) {

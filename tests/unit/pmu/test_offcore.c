@@ -14,7 +14,7 @@
 
 #define LINES 64u
 #define ARRAY 0x10000u
-#define NT_LINES 64u /* 16 turns of 4 lines each: a mask of 0 makes them always the same four */
+#define NT_LINES 64u /* 16 iterations of 4 lines each: a mask of 0 makes them always the same four */
 
 static struct sampling_rig rig;
 

@@ -13,15 +13,15 @@
 
 #define CORES 2u
 
-/* Whose lines are heard now: a sink's `self` is the machine's. */
-static struct work_rig *heard;
+/* Whose lines are current now: a sink's `self` is the machine's. */
+static struct work_rig *current;
 
 static void line_moved(void *self, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t from, uint64_t to, unsigned n,
                        const struct uncore_about *about)
 {
 	(void)self, (void)unit, (void)from, (void)to, (void)about;
 	if (socket == 0 && (sig == UNC_MEMORY_READ || sig == UNC_MEMORY_WRITE_FULL))
-		heard->lines += n;
+		current->lines += n;
 }
 
 void work_rig_open(struct work_rig *g, const char *text)
@@ -44,7 +44,7 @@ void work_rig_count(struct work_rig *g, enum work_kind kind, unsigned cores, con
 	const char *const names[2] = { first, second }, *problem;
 	const unsigned n = second ? 2 : 1;
 	const struct event *events[2];
-	struct uncore_sink sink = { .hear = line_moved };
+	struct uncore_sink sink = { .deliver = line_moved };
 	struct plan plan;
 	struct work work[CORES];
 	struct job jobs[CORES], prepared;
@@ -74,13 +74,13 @@ void work_rig_count(struct work_rig *g, enum work_kind kind, unsigned cores, con
 	for (unsigned i = 0; i < n; i++)
 		assert_int_equal(a->ops->rdpmc(a->self, 0, plan.slots[i].rdpmc_index, &before[i]), ST_OK);
 	g->lines = 0;
-	heard = g;
+	current = g;
 	sink.listen[UNC_MEMORY_READ / 64] |= 1ull << UNC_MEMORY_READ % 64;
 	sink.listen[UNC_MEMORY_WRITE_FULL / 64] |= 1ull << UNC_MEMORY_WRITE_FULL % 64;
 	memory_uncore(g->run.sim->memory, &sink);
 	assert_int_equal(a->ops->run(a->self, jobs, cores, 0), ST_OK);
 	memory_uncore(g->run.sim->memory, NULL);
-	heard = NULL;
+	current = NULL;
 	for (unsigned i = 0; i < n; i++) {
 		assert_int_equal(a->ops->rdpmc(a->self, 0, plan.slots[i].rdpmc_index, &out[i]), ST_OK);
 		out[i] -= before[i];

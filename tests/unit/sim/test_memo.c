@@ -135,7 +135,7 @@ static void test_memo_changes_no_kernel_on_pentium4(void **state)
 
 /* --- random loops ------------------------------------------------------------------------------ */
 
-/* RBX holds random numbers, RSI the data's address, RDI the turns that are left, R15 those of an inner loop. With a width
+/* RBX holds random numbers, RSI the data's address, RDI the iterations that are left, R15 those of an inner loop. With a width
  * an offset into the data follows. */
 static const struct { const char *hex; unsigned width; } pieces[] = {
 	{ "4801d8", 0 }, { "01c8", 0 }, { "4829c8", 0 }, { "4831d2", 0 }, { "480fafc1", 0 }, { "488d440b05", 0 }, { "48ffc0", 0 }, { "48ffc9", 0 },
@@ -239,7 +239,7 @@ static void write_program(uint8_t *code, bool stores_code)
 			at[-1] = (uint8_t)(inner - at);
 		}
 	}
-	if (stores_code) { /* once in 64 turns a byte of the constant behind it */
+	if (stores_code) { /* once in 64 iterations a byte of the constant behind it */
 		at = emit(emit_draw(at), "a83f75068805" "01000000" "b800000000");
 	}
 	at = emit(at, "48ffcf0f85");
@@ -247,7 +247,7 @@ static void write_program(uint8_t *code, bool stores_code)
 	emit(at, "c3");
 }
 
-static void random_loops(const struct machine *m, uint64_t seed, unsigned programs, uint64_t turns)
+static void random_loops(const struct machine *m, uint64_t seed, unsigned programs, uint64_t iterations)
 {
 	struct pair p;
 	draw_seed(seed);
@@ -262,7 +262,7 @@ static void random_loops(const struct machine *m, uint64_t seed, unsigned progra
 			assert_int_equal(a->ops->map(a->self, &p.code[w]), ST_OK);
 			memcpy(p.code[w].host, code, sizeof(code));
 		}
-		pair_run(&p, SPACE_SCRATCH, turns, "random loop", n);
+		pair_run(&p, SPACE_SCRATCH, iterations, "random loop", n);
 	}
 	assert_true(recalled(&p) > 0);
 	pair_close(&p);

@@ -337,9 +337,9 @@ static void check_line(const struct memory *s, uint32_t n, unsigned step)
 			owners += l >= LINE_E;
 			sharers += l != LINE_I;
 		}
-		const uint64_t said = socket_holders(s, x, p);
-		if (s->inclusive ? (have & ~said) != 0 || (have && p.l3 == CACHE_NONE) : have != said)
-			fail_msg("step %u: line %x: held by %llx, mask says %llx", step, n, (unsigned long long)have, (unsigned long long)said);
+		const uint64_t mask = socket_holders(s, x, p);
+		if (s->inclusive ? (have & ~mask) != 0 || (have && p.l3 == CACHE_NONE) : have != mask)
+			fail_msg("step %u: line %x: held by %llx, mask says %llx", step, n, (unsigned long long)have, (unsigned long long)mask);
 		sockets_owning += state == 'E' || state == 'M';
 		sockets_having += state != 'I';
 		forwarding += state == 'F';
@@ -354,7 +354,7 @@ static void squeeze(enum kind kind, unsigned l2_cores, uint64_t policy, uint64_t
 {
 	struct rig r;
 	unsigned writes = 0;
-	struct uncore_sink sink = { .self = &writes, .hear = count_writes };
+	struct uncore_sink sink = { .self = &writes, .deliver = count_writes };
 	sink.listen[UNC_MEMORY_WRITE_FULL / 64] |= 1ull << (UNC_MEMORY_WRITE_FULL % 64);
 	rig_preset(&r);
 	r.m.l1d_bytes = 512;
@@ -431,7 +431,7 @@ static void both_ways(bool l2, bool inclusive, unsigned ways, unsigned slices, u
 {
 	struct rig r[2];
 	unsigned writes = 0;
-	const struct uncore_sink sink = { .self = &writes, .hear = count_writes };
+	const struct uncore_sink sink = { .self = &writes, .deliver = count_writes };
 	for (unsigned i = 0; i < 2; i++) {
 		rig_preset(&r[i]);
 		r[i].m.l1d_bytes = 2048;

@@ -114,12 +114,12 @@ static void test_prefetch_late_comes_when_asked_for(void **state)
 
 /* ---- the uncore's ear ----------------------------------------------------------------------- */
 
-struct heard { uint64_t sum[2][UNC_COUNT], snoops[2], data_flits[2], remote_misses[2]; };
+struct received { uint64_t sum[2][UNC_COUNT], snoops[2], data_flits[2], remote_misses[2]; };
 
-static void hear(void *self, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t from, uint64_t to, unsigned n,
+static void deliver(void *self, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t from, uint64_t to, unsigned n,
                  const struct uncore_about *about)
 {
-	struct heard *h = self;
+	struct received *h = self;
 	(void)unit;
 	assert_true(to >= from);
 	h->sum[socket][sig] += (to > from ? to - from : 1) * n;
@@ -131,9 +131,9 @@ static void hear(void *self, unsigned socket, unsigned unit, enum uncore_signal 
 		h->remote_misses[socket] += n;
 }
 
-static void listen_all(struct rig *r, struct heard *h)
+static void listen_all(struct rig *r, struct received *h)
 {
-	struct uncore_sink sink = { .self = h, .hear = hear, .traffic = true };
+	struct uncore_sink sink = { .self = h, .deliver = deliver, .traffic = true };
 	memset(sink.listen, 0xFF, sizeof(sink.listen));
 	memset(h, 0, sizeof(*h));
 	memory_uncore(r->s, &sink);
@@ -143,7 +143,7 @@ static void test_uncore_occupancy_is_the_latency(void **state)
 {
 	(void)state;
 	struct rig r;
-	struct heard h;
+	struct received h;
 	rig_preset(&r);
 	rig_open(&r);
 	listen_all(&r, &h);
@@ -191,7 +191,7 @@ static void test_nt_stores_full_and_partial(void **state)
 	(void)state;
 	for (unsigned bytes = 48; bytes <= 64; bytes += 16) {
 		struct rig r;
-		struct heard h;
+		struct received h;
 		rig_preset(&r);
 		rig_open(&r);
 		listen_all(&r, &h);
@@ -254,7 +254,7 @@ static void test_dram_pages(void **state)
 {
 	(void)state;
 	struct rig r;
-	struct heard h;
+	struct received h;
 	rig_preset(&r);
 	r.m.dram_open_page = 1;
 	r.m.dram_channels = 1;

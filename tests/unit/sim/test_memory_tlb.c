@@ -79,7 +79,7 @@ static unsigned level_of_run(uint64_t page_bytes, uint64_t pages, uint64_t stlb_
 	rig_open(&r);
 	uint64_t t = FAR;
 	unsigned level = 0;
-	for (unsigned turn = 0; turn < 2; turn++)
+	for (unsigned pass = 0; pass < 2; pass++)
 		for (uint64_t i = 0; i < pages; i++)
 			level = ask(&r, i * page_bytes, FOR_LOAD, t += FAR).level;
 	rig_close(&r);

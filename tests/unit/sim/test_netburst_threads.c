@@ -39,10 +39,10 @@ static int open_threads(void **state)
 	a = sim_access(r.sim);
 	assert_int_equal(a->cores, 2);
 	for (unsigned i = 0; i < 2; i++) {
-		static const enum signal heard[TRUTHS] = { SIG_CYCLES, SIG_INSTRUCTIONS_RETIRED, SIG_UOPS_RETIRED_UNFUSED };
+		static const enum signal signals[TRUTHS] = { SIG_CYCLES, SIG_INSTRUCTIONS_RETIRED, SIG_UOPS_RETIRED_UNFUSED };
 		for (unsigned k = 0; k < TRUTHS; k++) {
 			struct tap t = { .on = true };
-			t.listen[heard[k] / 64] |= 1ull << heard[k] % 64;
+			t.listen[signals[k] / 64] |= 1ull << signals[k] % 64;
 			signals_tap(sim_signals(r.sim, i), FIRST_TAP + k, &t);
 		}
 	}
@@ -89,16 +89,16 @@ static void count(unsigned counter, uint32_t escr, uint32_t event, uint32_t cccr
 
 static uint64_t counted(unsigned counter) { return get(1, COUNTER + counter); }
 
-/* So many turns of a chain of additions on each thread; 0: the thread sleeps. */
+/* So many iterations of a chain of additions on each thread; 0: the thread sleeps. */
 static void run(uint64_t first, uint64_t second)
 {
-	const uint64_t turns[2] = { first, second };
+	const uint64_t iterations[2] = { first, second };
 	struct job jobs[2];
 	unsigned n = 0;
 	memset(jobs, 0, sizeof(jobs));
 	for (unsigned i = 0; i < 2; i++)
-		if (turns[i])
-			jobs[n++] = (struct job){ .core = i, .entry = SPACE_CODE + kernel_find("k_addsd_chain")->offset, .argument = turns[i] };
+		if (iterations[i])
+			jobs[n++] = (struct job){ .core = i, .entry = SPACE_CODE + kernel_find("k_addsd_chain")->offset, .argument = iterations[i] };
 	assert_int_equal(a->ops->run(a->self, jobs, n, 0), ST_OK);
 }
 
@@ -130,7 +130,7 @@ static void test_netburst_threads_modes_are_the_cycles_with_so_many_awake(void *
 			own[i] = truth(i, CYCLES) - own[i];
 		for (unsigned m = 0; m < 4; m++)
 			n[m] = counted(modes[m].counter);
-		print_message("%llu and %llu turns: none %llu single %llu both %llu any %llu of %llu; awake %llu and %llu\n",
+		print_message("%llu and %llu iterations: none %llu single %llu both %llu any %llu of %llu; awake %llu and %llu\n",
 		              (unsigned long long)loads[l].first, (unsigned long long)loads[l].second, (unsigned long long)n[NONE],
 		              (unsigned long long)n[SINGLE], (unsigned long long)n[BOTH], (unsigned long long)n[ANY], (unsigned long long)all,
 		              (unsigned long long)own[0], (unsigned long long)own[1]);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "tests/reference/hear.h"
+#include "tests/reference/receive.h"
 #include "tests/reference/tally.h"
 
 static uint64_t streams(void) { return rig_setting("REFERENCE_STREAMS", 10000); }

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "tests/reference/hear.h"
+#include "tests/reference/receive.h"
 #include "tests/reference/tally.h"
 
 static uint64_t pairs(void) { return rig_setting("REFERENCE_PAIRS", 2000); }

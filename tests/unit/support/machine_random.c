@@ -34,7 +34,7 @@ static uint64_t between(struct draw *d, uint64_t low, uint64_t high)
 
 static bool one_in(struct draw *d, unsigned n) { return next(d) % n == 0; }
 
-static void say(struct draw *d, const char *format, ...)
+static void emit(struct draw *d, const char *format, ...)
 {
 	va_list list;
 	va_start(list, format);
@@ -48,7 +48,7 @@ static void say(struct draw *d, const char *format, ...)
 
 static void field(struct draw *d, const char *key, uint64_t value)
 {
-	say(d, "%s = %llu\n", key, (unsigned long long)value);
+	emit(d, "%s = %llu\n", key, (unsigned long long)value);
 }
 
 /* Processors whose events the driver and the register model both know. */
@@ -63,7 +63,7 @@ static void draw_core(struct draw *d)
 {
 	uint64_t width = between(d, 2, 8), rob = between(d, 32, 512);
 
-	say(d, "[core]\n");
+	emit(d, "[core]\n");
 	field(d, "issue_width", width);
 	field(d, "retire_width", between(d, width, 10));
 	field(d, "rob", rob);
@@ -78,15 +78,15 @@ static void draw_core(struct draw *d)
 	field(d, "clear_cycles", between(d, 5, 60));
 	if (one_in(d, 2)) {
 		field(d, "ports", 8);
-		say(d, "[exec]\nint = 1 0156 1\nload = 0 23 1\nsta = 1 237 1\nstd = 1 4 1\nlea = 1 15 1\nbranch = 1 06 1\n"
+		emit(d, "[exec]\nint = 1 0156 1\nload = 0 23 1\nsta = 1 237 1\nstd = 1 4 1\nlea = 1 15 1\nbranch = 1 06 1\n"
 		    "fp_add = %u 01 1\nfp_mul = %u 01 1\n", (unsigned)between(d, 2, 6), (unsigned)between(d, 2, 7));
 	}
-	say(d, "[front]\n");
+	emit(d, "[front]\n");
 	field(d, "decode_width", between(d, 2, 8));
 	field(d, "loop_uops", one_in(d, 3) ? 0 : between(d, 16, 96));
 	if (one_in(d, 2))
 		field(d, "uop_cache", 1536);
-	say(d, "[store]\n");
+	emit(d, "[store]\n");
 	field(d, "forward_cycles", between(d, 3, 9));
 }
 
@@ -107,7 +107,7 @@ static uint64_t draw_cache(struct draw *d, const char *name, uint64_t least, uin
 		sets = 1ull << between(d, 3, sets_log2_most);
 		bytes = ways * sets * 64 * slices;
 	} while (bytes < least || bytes > most || (*policy == 1 && (ways & (ways - 1))));
-	say(d, "[%s]\n", name);
+	emit(d, "[%s]\n", name);
 	field(d, "bytes", bytes);
 	field(d, "ways", ways);
 	field(d, "policy", *policy);
@@ -121,7 +121,7 @@ static void draw_caches(struct draw *d, unsigned cores, bool forwards)
 	uint64_t least = (policy ? 8 : 4) * l1;
 
 	field(d, "cycles", l1_cycles);
-	say(d, "[lfb]\n");
+	emit(d, "[lfb]\n");
 	field(d, "entries", between(d, 4, 24));
 	l2 = draw_cache(d, "l2", least > 65536 ? least : 65536, 4194304, 24, 1, &policy);
 	l2_cycles = l1_cycles + between(d, 2, 20);
@@ -129,7 +129,7 @@ static void draw_caches(struct draw *d, unsigned cores, bool forwards)
 	field(d, "cores", sharing);
 	field(d, "cycles", l2_cycles);
 	field(d, "busy_cycles", between(d, 0, 4));
-	say(d, "[sq]\n");
+	emit(d, "[sq]\n");
 	field(d, "entries", between(d, 8, 48));
 	if (!one_in(d, 5)) {
 		least = 12 * l2;
@@ -149,13 +149,13 @@ static void draw_tlbs(struct draw *d)
 {
 	uint64_t ways = 1ull << between(d, 1, 3), sets = 1ull << between(d, 2, 5), second;
 
-	say(d, "[dtlb]\n");
+	emit(d, "[dtlb]\n");
 	field(d, "entries", ways * sets);
 	field(d, "ways", ways);
 	field(d, "large_entries", 1ull << between(d, 4, 6));
 	field(d, "large_ways", 4);
 	second = one_in(d, 6) ? 0 : between(d, 4, 12) * (1ull << between(d, 5, 7));
-	say(d, "[stlb]\n");
+	emit(d, "[stlb]\n");
 	if (second) {
 		while (second & (second - 1))
 			second &= second - 1;
@@ -166,7 +166,7 @@ static void draw_tlbs(struct draw *d)
 	} else {
 		field(d, "entries", 0);
 	}
-	say(d, "[walk]\n");
+	emit(d, "[walk]\n");
 	field(d, "cycles", between(d, 0, 30));
 	field(d, "walkers", between(d, 1, 3));
 	field(d, "pde_entries", between(d, 8, 48));
@@ -176,7 +176,7 @@ static uint64_t draw_memory(struct draw *d, unsigned sockets, const struct ident
 {
 	uint64_t local = between(d, 30000, 150000);
 
-	say(d, "[dram]\n");
+	emit(d, "[dram]\n");
 	field(d, "local_ps", local);
 	field(d, "remote_ps", local + between(d, 0, 100000));
 	const uint64_t channels = between(d, 1, 8);
@@ -188,13 +188,13 @@ static uint64_t draw_memory(struct draw *d, unsigned sockets, const struct ident
 	field(d, "page_hit_ps", between(d, 0, 20000));
 	field(d, "page_miss_ps", between(d, 0, 20000));
 	if (sockets > 1) {
-		say(d, "[link]\n");
+		emit(d, "[link]\n");
 		field(d, "bytes_per_second", between(d, 5000000000, 40000000000));
 		field(d, "clean_ps", between(d, 20000, 120000));
 		field(d, "modified_ps", between(d, 40000, 200000));
 		field(d, "modified_as_dram", who->pebs_format == 1); /* as its events count it */
 	}
-	say(d, "[prefetch]\n");
+	emit(d, "[prefetch]\n");
 	field(d, "present", between(d, 0, 15));
 	field(d, "streamer_lines", between(d, 2, 32));
 	return channels;
@@ -205,7 +205,7 @@ static void draw_uncore(struct draw *d, uint64_t channels)
 {
 	if (channels > 4 && channels % 2)
 		return;
-	say(d, "[pmu]\nuncore = boxes\nuncore_events = haswell-uncore\n[uncore]\n");
+	emit(d, "[pmu]\nuncore = boxes\nuncore_events = haswell-uncore\n[uncore]\n");
 	field(d, "sbos", 2 * between(d, 1, 2));
 	field(d, "home_agents", channels > 4 ? 2 : 1);
 	field(d, "qpi_links", between(d, 1, 3));
@@ -217,18 +217,18 @@ static void draw_uncore(struct draw *d, uint64_t channels)
 
 static void draw_pmu(struct draw *d, const struct identity *who)
 {
-	say(d, "[pmu]\n");
+	emit(d, "[pmu]\n");
 	field(d, "version", who->version);
 	field(d, "general", who->general);
 	field(d, "fixed", 3);
 	field(d, "width", between(d, 40, 48));
 	field(d, "fixed_width", between(d, 40, 48));
-	say(d, "events = %s\n", who->events);
+	emit(d, "events = %s\n", who->events);
 	field(d, "pebs_format", who->pebs_format);
 	field(d, "full_width", who->pebs_format >= 2);
 	field(d, "bus", !strcmp(who->events, "core2")); /* which the events of that processor count */
 	field(d, "offcore_msrs", who->pebs_format < 2 ? who->pebs_format : 2); /* 0x1A6, then 0x1A7 too, as processors with these events have them */
-	say(d, "[control]\n");
+	emit(d, "[control]\n");
 	field(d, who->msr ? "prefetch_msr" : "prefetch_misc", 1);
 	field(d, "smi_count", who->msr ? between(d, 0, 1) : 0);
 	field(d, "aperf_mperf", between(d, 0, 1));
@@ -245,16 +245,16 @@ void machine_random(uint64_t seed, unsigned number, char *text, size_t capacity)
 	uint64_t core_ratio = between(d, 6, 40);
 
 	text[0] = 0;
-	say(d, "# machine %u of series %llu\n[cpuid]\n", number, (unsigned long long)seed);
+	emit(d, "# machine %u of series %llu\n[cpuid]\n", number, (unsigned long long)seed);
 	field(d, "family", who->family);
 	field(d, "model", who->model);
 	field(d, "isa", isa[between(d, 0, COUNT_OF(isa) - 1)]);
-	say(d, "[clock]\n");
+	emit(d, "[clock]\n");
 	field(d, "bus_hz_times_3", buses[between(d, 0, COUNT_OF(buses) - 1)]);
 	field(d, "core_ratio", core_ratio);
 	field(d, "uncore_ratio", between(d, 4, core_ratio + 4));
 	field(d, "tsc_ratio", one_in(d, 3) ? between(d, 6, 40) : core_ratio);
-	say(d, "[topology]\n");
+	emit(d, "[topology]\n");
 	field(d, "sockets", sockets);
 	field(d, "cores", cores);
 	field(d, "threads", one_in(d, 3) ? 2 : 1);

@@ -1,7 +1,7 @@
-/* tests/expect/expect_turn.c: what control words and flushed products take, from the text of a machine file.
+/* tests/expect/expect_control.c: what control words and flushed products take, from the text of a machine file.
  *
  * At least what the slowest of allocation, sequencer, ports and the wait for the word needs; at most what begins in whole cycles beside it. */
-#include "tests/expect/expect_turn.h"
+#include "tests/expect/expect_control.h"
 
 #include <string.h>
 
@@ -47,7 +47,7 @@ static void word(struct machine_text *t, const char *class, const char *wait, in
 	*most = larger(slowest, larger(front, held)) + (cycles ? 2000 : 500);
 }
 
-enum status turn_milli(struct machine_text *t, const char *row, int64_t *least_milli, int64_t *most_milli)
+enum status control_milli(struct machine_text *t, const char *row, int64_t *least_milli, int64_t *most_milli)
 {
 	const bool mxcsr = !strncmp(row, "exec.mxcsr", 10);
 

@@ -1,14 +1,14 @@
-/* pmu/sim/uncore/uncore_hsx_say.c: findings about Haswell-EP's uncore, with the names of box, counter and event. */
+/* pmu/sim/uncore/uncore_hsx_finding.c: findings about Haswell-EP's uncore, with the names of box, counter and event. */
 #include "pmu/sim/uncore/uncore_hsx_state.h"
 #include "pmu/text.h"
 
-void hsx_say(const struct access_to *a, enum finding_kind kind, uint64_t value, const char *why)
+void hsx_finding(const struct access_to *a, enum finding_kind kind, uint64_t value, const char *why)
 {
 	const struct sim_finding one = { .kind = kind, .address = a ? a->address : 0, .value = value, .why = why };
 	sim_finding_add(a ? a->f : NULL, &one);
 }
 
-void hsx_say_of_box(const struct access_to *a, enum finding_kind kind, const struct box *b, uint64_t value, const char *why, const char *cite)
+void hsx_finding_of_box(const struct access_to *a, enum finding_kind kind, const struct box *b, uint64_t value, const char *why, const char *cite)
 {
 	struct sim_finding one = { .kind = kind, .address = a ? a->address : 0, .value = value, .why = why, .cite = cite };
 	sim_finding_where(&one, hsx_kind_name((enum hsx_kind)b->kind), b->instance);
@@ -39,7 +39,7 @@ struct sim_finding hsx_finding_of(const struct access_to *a, const struct box *b
 	return one;
 }
 
-void hsx_say_of(const struct access_to *a, enum finding_kind kind, const struct box *b, unsigned n, const char *why, const char *cite)
+void hsx_finding_of_counter(const struct access_to *a, enum finding_kind kind, const struct box *b, unsigned n, const char *why, const char *cite)
 {
 	struct sim_finding one = hsx_finding_of(a, b, n, b->counter[n].select);
 	one.kind = kind;
