@@ -138,6 +138,14 @@ def read_likwid(p, folder, path):
     return rows
 
 
+def read_spellings(p, folder, path):
+    """Names that a founding document gives an event otherwise than the table."""
+    rows = read_csv(p, folder, path, ["spelling", "event", "source"])
+    for r in rows:
+        words(p, r, "source")
+    return rows
+
+
 def read_freq_locks(p, folder, path):
     """Fields of registers that keep clocks where they are."""
     rows = read_csv(p, folder, path, ["name", "msr", "low", "high", "to", "what", "source"])

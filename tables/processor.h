@@ -272,6 +272,8 @@ extern const uint16_t published_count;
 
 /* likwid's name of an event where it is not the manual's with '_'; "": it has none. */
 struct likwid_name { const char *event, *name; };
+/* A founding document's spelling of an event, where it is not the table's. */
+struct spelling { const char *name, *event; };
 
 #define FAMILY_ANY 0xFFFF
 
@@ -318,6 +320,8 @@ struct processor {
 	uint64_t prefetch_pair;  /* of these the bit of the one that brings the other line of a pair; 0 not known */
 	const struct likwid_name *likwid; /* events that likwid spells otherwise than the manual */
 	uint8_t likwid_count;
+	const struct spelling *spellings;
+	uint8_t spelling_count;
 	const struct freq_lock *freq_locks;
 	uint8_t freq_lock_count;
 	const char *confirmed;   /* "none" or the published results that confirm this row */

@@ -68,6 +68,14 @@ def write_likwid(out, r):
         out.write("};\n")
 
 
+def write_spellings(out, r):
+    if r.spellings:
+        out.write("static const struct spelling %s[] = {\n" % c_name("spellings", r["name"]))
+        for n in r.spellings:
+            out.write("\t{ %s, %s },\n" % (c_text(n["spelling"]), c_text(n["event"])))
+        out.write("};\n")
+
+
 def write_descriptor(out, r):
     tlb = ", ".join(r.get(k, "0") for k in TLB_KEYS)
     out.write("\t{\n\t\t.name = %s, .title = %s,\n" % (c_text(r["name"]), c_text(r.title)))
@@ -77,7 +85,7 @@ def write_descriptor(out, r):
     out.write("\t\t.stepping_low = %d, .stepping_high = %d, .core_type = 0x%X, .core_model = %d,\n" % (r.low, r.high, r.core_type, r.core_model))
     for kind, rows, count in (("events", r.events, "event_count"), ("msrs", r.msrs, "msr_count"),
                               ("quirks", r.quirks, "quirk_count"), ("profiles", r.profiles, "profile_count"),
-                              ("boxes", r.uncore, "box_count"), ("freq_locks", r.freq_locks, "freq_lock_count"), ("likwid", r.likwid, "likwid_count"),
+                              ("boxes", r.uncore, "box_count"), ("freq_locks", r.freq_locks, "freq_lock_count"), ("likwid", r.likwid, "likwid_count"), ("spellings", r.spellings, "spelling_count"),
                               ("derived", r.derived, "derived_count"), ("expressions", r.expressions, "expression_count"),
                               ("detectors", r.detectors, "detector_count"), ("metrics", r.metrics, "metric_count")):
         out.write("\t\t.%s = %s, .%s = %d,\n" % (
@@ -116,7 +124,7 @@ def write_processors(out, processors, sets):
             out.write("\t{ %s, %s, %s },\n" % (r["code"], c_text(r["name"]), c_text(r["what"])))
         out.write("};\n")
     for r in processors:
-        for write in (write_events, write_expressions, write_stalls, write_quirks, write_profiles, write_freq_locks, write_likwid, write_boxes, write_metrics):
+        for write in (write_events, write_expressions, write_stalls, write_quirks, write_profiles, write_freq_locks, write_likwid, write_spellings, write_boxes, write_metrics):
             write(out, r)
         if r.models:
             out.write("static const uint16_t %s[] = { %s };\n" % (

@@ -52,7 +52,7 @@ bool request_modifier_next(const struct word *w, size_t *from, struct modifier *
 
 bool request_modifier_is_flag(const struct modifier *m, const char *key)
 {
-	return !m->given && names_equal(m->at, m->key, key);
+	return (!m->given || m->value == 1) && names_equal(m->at, m->key, key); /* perf writes inv=1 */
 }
 
 bool request_modifier_is_valued(const struct modifier *m, const char *key)
@@ -64,7 +64,7 @@ bool request_modifier_is_valued(const struct modifier *m, const char *key)
 
 static enum status core_modifier(struct event *e, const struct modifier *m)
 {
-	if (request_modifier_is_flag(m, "inv"))
+	if (request_modifier_is_flag(m, "inv") || request_modifier_is_flag(m, "i")) /* the Core 2 paper writes :C=1:I=1 */
 		e->inv = 1;
 	else if (request_modifier_is_flag(m, "edge"))
 		e->edge = 1;
@@ -74,12 +74,13 @@ static enum status core_modifier(struct event *e, const struct modifier *m)
 		e->privilege |= EVENT_USER;
 	else if (request_modifier_is_flag(m, "k"))
 		e->privilege |= EVENT_KERNEL;
-	else if (request_modifier_is_valued(m, "cmask") && m->value <= 0xFF)
+	else if ((request_modifier_is_valued(m, "cmask") || request_modifier_is_valued(m, "c")) && m->value <= 0xFF)
 		e->cmask = (uint8_t)m->value;
 	else if (request_modifier_is_valued(m, "ldlat") && e->extra_msr == PEBS_LD_LAT && m->value >= LDLAT_LEAST && m->value <= 0xFFFF)
 		e->extra_value = m->value;
 	else
-		return m->given && (request_modifier_is_valued(m, "cmask") || request_modifier_is_valued(m, "ldlat")) ? ST_RANGE : ST_SYNTAX;
+		return request_modifier_is_valued(m, "cmask") || request_modifier_is_valued(m, "c") || (request_modifier_is_valued(m, "ldlat") && e->extra_msr == PEBS_LD_LAT) ?
+		       ST_RANGE : ST_SYNTAX;
 	return ST_OK;
 }
 
@@ -121,7 +122,7 @@ static void name_core(struct request *r, const struct event *e, const struct wor
 		r->event.fixed = 0;
 }
 
-static bool whole_or_colon(const struct word *w, const char *known, size_t *from)
+bool request_names(const struct word *w, const char *known, size_t *from)
 {
 	const size_t n = str_length(known);
 
@@ -136,10 +137,12 @@ static enum status take_core(const struct processor *p, const struct word *w, st
 
 	/* NetBurst names contain colons: take the longest match */
 	for (unsigned i = 0; i < p->event_count; i++)
-		if (whole_or_colon(w, p->events[i].name, &n) && n > from) {
+		if (request_names(w, p->events[i].name, &n) && n > from) {
 			best = &p->events[i];
 			from = n;
 		}
+	if (!best)
+		best = request_spelled(p, w, &from);
 	*found = best != NULL;
 	if (!best)
 		return ST_OK;
@@ -187,79 +190,6 @@ static enum status take_raw(const struct processor *p, const struct word *w, str
 	enum status st = request_modifiers(p, r, w, w->name, problem);
 	str_copy(r->name, w->length + 1 < sizeof(r->name) ? w->length + 1 : sizeof(r->name), w->at);
 	r->event.name = r->name;
-	return st;
-}
-
-/* --- uncore ------------------------------------------------------------------------------------ */
-
-/* Vendor names of uncore events start with a prefix that repeats the box (UNC_C_); after BOX it may be omitted. */
-static bool short_name(const char *at, size_t n, const char *known)
-{
-	if (names_equal(at, n, known))
-		return true;
-	if (!str_starts(known, "UNC_"))
-		return false;
-	for (known += 4; *known && *known != '_'; known++)
-		;
-	return *known && names_equal(at, n, known + 1);
-}
-
-static const struct uncore_event *uncore_named(const struct processor *p, const struct word *w, struct request *r)
-{
-	size_t dot = 0, open = 0, name;
-	uint64_t number = 0;
-
-	for (unsigned b = 0; b < p->box_count; b++)
-		for (unsigned i = 0; i < p->boxes[b].event_count; i++)
-			if (names_equal(w->at, w->name, p->boxes[b].events[i].name)) {
-				r->box = &p->boxes[b];
-				return &p->boxes[b].events[i];
-			}
-	while (dot < w->name && w->at[dot] != '.')
-		dot++;
-	for (open = 0; open < dot && w->at[open] != '['; open++)
-		;
-	if (open < dot && (w->at[dot - 1] != ']' || parse_u64(w->at + open + 1, dot - open - 2, &number) != ST_OK))
-		return NULL;
-	name = dot + 1;
-	for (unsigned b = 0; b < p->box_count && name < w->name; b++)
-		for (unsigned i = 0; names_equal(w->at, open, p->boxes[b].name) && i < p->boxes[b].event_count; i++)
-			if (short_name(w->at + name, w->name - name, p->boxes[b].events[i].name)) {
-				r->box = &p->boxes[b];
-				r->instance = open < dot ? (int16_t)number : -1;
-				return number < p->boxes[b].instances ? &p->boxes[b].events[i] : NULL;
-			}
-	return NULL;
-}
-
-static enum status take_uncore(const struct processor *p, const struct word *w, struct request *r, struct text *problem, bool *found)
-{
-	const struct cpu cpu = { .processor = p };
-	const struct uncore nowhere = { .cpu = &cpu };
-	struct uncore_plan plan;
-	const char *list[1] = { r->planned }, *which;
-	const struct uncore_event *e;
-	struct text t;
-
-	r->instance = -1;
-	e = uncore_named(p, w, r);
-	*found = e != NULL;
-	if (!e)
-		return ST_OK;
-	r->kind = REQUEST_UNCORE;
-	text_init(&t, r->planned, sizeof(r->planned));
-	text_fmt(&t, "%s%.*s", e->name, (int)(w->length - w->name), w->at + w->name);
-	text_init(&t, r->name, sizeof(r->name));
-	if (r->instance >= 0)
-		text_fmt(&t, "%s[%d].", r->box->name, r->instance);
-	text_fmt(&t, "%s", r->planned);
-	enum status st = uncore_plan(&nowhere, list, 1, &plan, &which);
-	if (st == ST_SYNTAX || st == ST_RANGE) {
-		text_fmt(problem, "\"%.*s\": %s; box %s takes thresh=N, edge, invert", (int)w->length, w->at,
-		         st == ST_RANGE ? "a value does not fit" : "a modifier is none, or a filter that the event needs is missing", r->box->name);
-		for (unsigned f = 0; f < r->box->filter_count; f++)
-			text_fmt(problem, ", %s=N%s", r->box->filters[f].name, e->filters >> f & 1 ? " (needed)" : "");
-	}
 	return st;
 }
 
@@ -321,7 +251,7 @@ static enum status add(struct request_list *l, const struct word *w, enum shown 
 	if (!found)
 		st = request_netburst(l->processor, w, r, problem, &found);
 	if (!found && st == ST_OK)
-		st = take_uncore(l->processor, w, r, problem, &found);
+		st = request_uncore(l->processor, w, r, problem, &found);
 	if (!found && st == ST_OK)
 		st = take_raw(l->processor, w, r, problem, &found);
 	if (!found && st == ST_OK)
@@ -408,6 +338,28 @@ static enum status add_metric(struct request_list *l, const struct uncore_metric
 	return ST_OK;
 }
 
+static const char *behind_box(const char *name)
+{
+	const char *dot = name;
+
+	while (*dot && *dot != '.')
+		dot++;
+	return *dot ? dot + 1 : name;
+}
+
+/* Whether the name is, without its box, that of one metric, as the uncore manual has it. */
+static bool metric_is_bare(const struct processor *p, const struct word *w)
+{
+	unsigned bare = 0;
+
+	for (unsigned i = 0; i < p->derived_count; i++) {
+		if (names_equal(w->at, w->name, p->derived[i].name))
+			return false;
+		bare += names_equal(w->at, w->name, behind_box(p->derived[i].name));
+	}
+	return bare == 1;
+}
+
 enum status request_metrics(struct request_list *l, const char *list, struct text *problem)
 {
 	const struct processor *p = l->processor;
@@ -419,11 +371,13 @@ enum status request_metrics(struct request_list *l, const char *list, struct tex
 		return ST_MISSING;
 	}
 	while (st == ST_OK && next_word(&list, &w)) {
-		const bool all = names_equal(w.at, w.name, "all");
+		const bool all = names_equal(w.at, w.name, "all"), bare = metric_is_bare(p, &w);
 		bool found = all;
 
 		for (unsigned i = 0; i < p->derived_count && st == ST_OK; i++) {
-			if (all ? p->derived[i].lacks[0] != 0 : !names_equal(w.at, w.name, p->derived[i].name))
+			const char *name = p->derived[i].name;
+
+			if (all ? p->derived[i].lacks[0] != 0 : !names_equal(w.at, w.name, bare ? behind_box(name) : name))
 				continue;
 			found = true;
 			st = add_metric(l, &p->derived[i], &w, problem);

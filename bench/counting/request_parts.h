@@ -17,6 +17,17 @@ bool request_modifier_is_valued(const struct modifier *m, const char *key);
 /* All modifiers from w's character `from` on, into r->event and r->use. ST_SYNTAX, ST_RANGE: `problem` names the one. */
 MUST_CHECK enum status request_modifiers(const struct processor *p, struct request *r, const struct word *w, size_t from, struct text *problem);
 
+/* Whether w's name, up to a colon, is this one; *from: where it ends. */
+bool request_names(const struct word *w, const char *known, size_t *from);
+
+/* request_spelling.c. The event that a name which no table of events has stands for: a document's spelling, perf's name of what every processor
+ * counts (cycles, branch-misses), or a concept that one event counts exactly. NULL: none. *from: where the name ends. */
+const struct event *request_spelled(const struct processor *p, const struct word *w, size_t *from);
+
+/* request_uncore.c. An event of a box, under its own name, BOX.EVENT, BOX[N].EVENT, or without a box where one kind alone has it. ST_SYNTAX, ST_RANGE:
+ * `problem` says which filter is missing or does not fit. */
+MUST_CHECK enum status request_uncore(const struct processor *p, const struct word *w, struct request *r, struct text *problem, bool *found);
+
 /* request_netburst.c. One modifier of an event of NetBurst. ST_MISSING: it names a unit that its detector lacks; `problem` has the line. */
 MUST_CHECK enum status request_netburst_modifier(const struct processor *p, struct netburst_use *u, const struct modifier *m, struct text *problem);
 /* EVENT.UNIT+UNIT of a detector, which needs no listed event, with what tags its uops. *found: the name is a detector's. */

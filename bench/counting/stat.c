@@ -415,6 +415,8 @@ static enum status one_run(struct run *r, unsigned n, const struct stat_settings
 	const uint64_t known = a->unmodelled ? a->unmodelled(a->counts_self) : 0;
 
 	if (st == ST_OK)
+		st = stat_workload_warm_up(r->w, &r->counting);
+	if (st == ST_OK)
 		st = change_cores(r, START);
 
 	if (a->unmodelled && a->unmodelled(a->counts_self) != known)

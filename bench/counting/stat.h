@@ -3,7 +3,8 @@
  *
  * Core events are counted on each running core and summed; uncore events in all boxes of all sockets. Requests that exceed the counters are split
  * over several runs of the same workload; nothing is multiplexed. The measuring wrapper reads a core's counters around the kernel, uncore counters
- * are read before and after it. So the preparation of the working set is not counted. */
+ * are read before and after it. So the preparation of the working set is not counted, and neither is the first window of each run, which meets cold code
+ * and cold data of the wrapper's own. */
 #ifndef BENCH_COUNTING_STAT_H
 #define BENCH_COUNTING_STAT_H
 

@@ -175,6 +175,16 @@ static void missing(struct output *o, const struct request *q)
 	uncounted(o, q, why);
 }
 
+/* Bytes a second of a metric in bytes, -1 of others and of what is not known. */
+static int64_t metric_rate(const struct stat_result *r, const struct request_metric *of, const struct stat_metric *m)
+{
+	const struct stat_run *run = &r->runs[of->events.count ? r->values[of->request[0]].run : 0];
+
+	if (!m->known || m->milli < 0 || !run->read_ticks || !str_equal(of->metric->unit, "bytes"))
+		return -1;
+	return mul_div(m->milli / 1000, (int64_t)r->workload->b->a->tsc_hz, (int64_t)run->read_ticks);
+}
+
 static void metrics(struct output *o)
 {
 	const struct request_list *l = o->r->plan->requests;
@@ -182,19 +192,33 @@ static void metrics(struct output *o)
 	for (unsigned i = 0; i < l->metric_count; i++) {
 		const struct stat_metric *m = &o->r->metrics[i];
 		const struct uncore_metric *of = l->metrics[i].metric;
-		char number[32];
+		const int64_t a_second = metric_rate(o->r, &l->metrics[i], m);
+		char number[32], gb[32] = "";
+		struct text t;
 
 		fixed(number, sizeof(number), m->milli, m->known);
 		if (o->format == STAT_TEXT) {
 			column(o->t, 16, number);
-			text_fmt(o->t, "  %-12s %s%s%s\n", m->known ? of->unit : "", of->name, m->known ? "" : ": ", m->known ? "" : m->why);
+			if (a_second >= 0) {
+				text_init(&t, gb, sizeof(gb));
+				text_fixed(&t, a_second / 1000000, 3);
+				text_fmt(&t, " GB/s");
+			}
+			text_fmt(o->t, "  %-12s", m->known ? of->unit : "");
+			column(o->t, 24, gb);
+			text_fmt(o->t, "     %s%s%s\n", of->name, m->known ? "" : ": ", m->known ? "" : m->why);
 		} else if (o->format == STAT_CSV) {
 			if (o->intervals)
 				text_fixed(o->t, mul_div((int64_t)o->r->since_ticks, 1000000000, (int64_t)o->r->workload->b->a->tsc_hz), 9);
-			text_fmt(o->t, "%s\"%s\",\"%s\",%s,%s,,,,\n", o->intervals ? "," : "", of->name, m->known ? "metric" : m->why, m->known ? number : "", of->unit);
+			text_fmt(o->t, "%s\"%s\",\"%s\",%s,%s,,,", o->intervals ? "," : "", of->name, m->known ? "metric" : m->why, m->known ? number : "", of->unit);
+			if (a_second >= 0)
+				text_fmt(o->t, "%lld", (long long)a_second);
+			text_fmt(o->t, ",\n");
 		} else {
 			text_fmt(o->t, "%s{\"metric\": \"%s\", \"unit\": \"%s\", \"value\": ", i ? ", " : "", of->name, of->unit);
 			text_fixed_or_null(o->t, m->milli, 3, m->known);
+			if (a_second >= 0)
+				text_fmt(o->t, ", \"per_second\": %lld", (long long)a_second);
 			text_fmt(o->t, "%s%s%s}", m->known ? "" : ", \"why\": \"", m->known ? "" : m->why, m->known ? "" : "\"");
 		}
 	}
@@ -209,8 +233,8 @@ void stat_head(struct text *t, const struct stat_plan *p, const struct stat_work
 		text_fmt(t, "%sname,where,value,unit,per_unit,per_cycle,per_second,run\n", span == STAT_INTERVALS ? "time_s," : "");
 	if (f != STAT_TEXT)
 		return;
-	text_fmt(t, "%s%s: %s on %u core%s, %s; %u run%s%s\n", w->b->a->kind == ACCESS_SIM ? "SIMULATED " : "", w->b->a->name, w->name, w->count, w->count == 1 ? "" : "s",
-	         w->result.kernel ? w->result.kernel : "", p->runs, p->runs == 1 ? "" : "s", p->runs == 1 ? "" : " of the same workload, one after the other");
+	text_fmt(t, "%s%s: %s%s on %u core%s%s%s; %u run%s%s\n", w->b->a->kind == ACCESS_SIM ? "SIMULATED " : "", w->b->a->name, w->kind == STAT_WORK ? "account." : "", w->name, w->count,
+	         w->count == 1 ? "" : "s", w->result.kernel ? ", " : "", w->result.kernel ? w->result.kernel : "", p->runs, p->runs == 1 ? "" : "s", p->runs == 1 ? "" : " of the same workload, one after the other");
 	column(t, 16, "value");
 	text_init(&n, per, sizeof(per));
 	text_fmt(&n, "per %s", w->unit);

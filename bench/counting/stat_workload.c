@@ -290,6 +290,13 @@ enum status stat_workload_window(struct stat_workload *w, const struct counting 
 	return st;
 }
 
+enum status stat_workload_warm_up(struct stat_workload *w, const struct counting *c)
+{
+	const enum status st = stat_workload_prepare(w);
+
+	return st == ST_OK ? stat_workload_window(w, c) : st;
+}
+
 uint64_t stat_workload_ticks(const struct stat_workload *w)
 {
 	uint64_t most = 0;

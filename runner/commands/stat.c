@@ -138,7 +138,8 @@ static int stat_run_command(const struct command *c, int operands, char **operan
 const struct command command_stat = {
 	"stat", "", "Counts named events, of cores and of the uncore, while a workload runs.",
 	"Names: as `stallmeter list --events` shows them, in any case; BOX.EVENT and BOX[N].EVENT for the uncore; rHHHH for\n"
-	"a raw PERFEVTSEL code. Modifiers of core events: u, k, cmask=N, inv, edge, any, ldlat=N; of uncore events: the\n"
+	"a raw PERFEVTSEL code. Also perf's names of what most processors count (cycles, instructions, branch-misses), concepts\n"
+	"of `stallmeter list --concepts` that one event counts, and the founding documents' spellings. Modifiers of core events: u, k, cmask=N, inv, edge, any, ldlat=N; of uncore events: the\n"
 	"box's filters (opc=0x182), thresh=N, edge, invert. For an unknown name the three nearest are suggested.\n"
 	"\n"
 	"NetBurst: DETECTOR.UNIT+UNIT, with thresh=N (or cmask=N), complement, edge; any, other: whose threads' events;\n"

@@ -113,7 +113,7 @@ check "stat_names_the_nearest_events" refuses 2 'nearest: MEM_LOAD_RETIRED.L2_HI
 check "stat_names_the_nearest_workloads" refuses 2 'nearest: .*load.l2.latency' -w load.l2.latncy -e inst_retired.any
 check "stat_names_the_nearest_metrics" refuses 2 'nearest: imc.MEM_BW_READS' --machine haswell-ep -w idle -M imc.MEM_BW_READ
 check "stat_refuses_a_modifier" refuses 2 'no modifier of this event' -w idle -e INST_RETIRED.ANY_P:warm
-check "stat_refuses_a_missing_filter" refuses 2 'opc=N \(needed\)' --machine haswell-ep -w idle -e UNC_C_TOR_INSERTS.OPCODE
+check "stat_refuses_a_missing_filter" refuses 2 'the event needs :opc=N; ' --machine haswell-ep -w idle -e UNC_C_TOR_INSERTS.OPCODE
 check "stat_names_a_box_that_is_absent" refuses 2 "imc\[2\].*no such box here; there are 0, 1, 4, 5" --machine haswell-ep -w idle -e "imc[2].CAS_COUNT.RD"
 check "stat_refuses_curves" refuses 2 'code of its own' -w size.rob.entries -e inst_retired.any
 check "stat_refuses_intervals_of_several_runs" refuses 2 'an interval has one' -I 1 -w idle -e OFFCORE_RESPONSE_0.ANY_DATA.LOCAL_DRAM,OFFCORE_RESPONSE_0.ANY_DATA.REMOTE_DRAM

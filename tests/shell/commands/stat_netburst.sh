@@ -27,11 +27,12 @@ check "stat_netburst_MOB_load_replay_retired" metric MOB_load_replay_retired sto
 check "stat_netburst_split_load_retired" metric split_load_retired split.load_line.penalty 1024
 check "stat_netburst_split_load_retired_0_of_stores" metric split_load_retired split.store_line.penalty 0
 check "stat_netburst_split_store_retired" metric split_store_retired split.store_line.penalty 1024
-# every load of the chase walks; of a stream of stores to one page those that retire before its first walk ends
+# every load of the chase walks; of a stream of stores to one page those that retire before its first walk ends: how many have begun depends on how
+# many counters are read before them
 walks() { # WORKLOAD METRIC-OF-THE-KIND METRIC-OF-THE-OTHER LEAST MOST
 	local r=replay_event.NBOGUS
 	count "$1" $r:DTLB_all_miss_retired,page_walk_type.DTMISS && local all walked && all=$(value $r:DTLB_all_miss_retired) walked=$(value page_walk_type.DTMISS) &&
-		[ "$walked" -ge 1 ] && [ "$all" -ge "$4" ] && [ "$all" -le "$5" ] && count "$1" "$r:$2" && is "$r:$2" "$all" 2 && count "$1" "$r:$3" && is "$r:$3" 0 2
+		[ "$walked" -ge 1 ] && [ "$all" -ge "$4" ] && [ "$all" -le "$5" ] && count "$1" "$r:$2,page_walk_type.DTMISS" && is "$r:$2" "$all" 2 && count "$1" "$r:$3" && is "$r:$3" 0 2
 }
 check "stat_netburst_DTLB_misses_of_loads" walks tlb.walk_2m.penalty DTLB_load_miss_retired DTLB_store_miss_retired 2048 2050
 check "stat_netburst_DTLB_misses_of_stores" walks write.l2.bandwidth DTLB_store_miss_retired DTLB_load_miss_retired 4 60

@@ -1,0 +1,124 @@
+/* bench/counting/request_uncore.c: names of uncore events, with their box and filters. */
+#include "bench/counting/request_parts.h"
+#include "bench/counting/names.h"
+
+/* Vendor names of uncore events start with a prefix that repeats the box (UNC_C_); after BOX it may be omitted. */
+static bool short_name(const char *at, size_t n, const char *known)
+{
+	if (names_equal(at, n, known))
+		return true;
+	if (!str_starts(known, "UNC_"))
+		return false;
+	for (known += 4; *known && *known != '_'; known++)
+		;
+	return *known && names_equal(at, n, known + 1);
+}
+
+/* The uncore manual names an event without its box: taken where only one kind of box has it. */
+static const struct uncore_event *uncore_of_one_box(const struct processor *p, const struct word *w, struct request *r)
+{
+	const struct uncore_event *only = NULL;
+
+	for (unsigned b = 0; b < p->box_count; b++)
+		for (unsigned i = 0; i < p->boxes[b].event_count; i++) {
+			if (!short_name(w->at, w->name, p->boxes[b].events[i].name))
+				continue;
+			if (only && r->box != &p->boxes[b])
+				return NULL;
+			only = &p->boxes[b].events[i];
+			r->box = &p->boxes[b];
+		}
+	return only;
+}
+
+static const struct uncore_event *uncore_named(const struct processor *p, const struct word *w, struct request *r)
+{
+	size_t dot = 0, open = 0, name;
+	uint64_t number = 0;
+
+	for (unsigned b = 0; b < p->box_count; b++)
+		for (unsigned i = 0; i < p->boxes[b].event_count; i++)
+			if (names_equal(w->at, w->name, p->boxes[b].events[i].name)) {
+				r->box = &p->boxes[b];
+				return &p->boxes[b].events[i];
+			}
+	while (dot < w->name && w->at[dot] != '.')
+		dot++;
+	for (open = 0; open < dot && w->at[open] != '['; open++)
+		;
+	if (open < dot && (w->at[dot - 1] != ']' || parse_u64(w->at + open + 1, dot - open - 2, &number) != ST_OK))
+		return NULL;
+	name = dot + 1;
+	for (unsigned b = 0; b < p->box_count && name < w->name; b++)
+		for (unsigned i = 0; names_equal(w->at, open, p->boxes[b].name) && i < p->boxes[b].event_count; i++)
+			if (short_name(w->at + name, w->name - name, p->boxes[b].events[i].name)) {
+				r->box = &p->boxes[b];
+				r->instance = open == dot ? -1 : number < INT16_MAX ? (int16_t)number : INT16_MAX;
+				return &p->boxes[b].events[i];
+			}
+	return uncore_of_one_box(p, w, r);
+}
+
+static bool has_modifier(const struct word *w, const char *key)
+{
+	struct modifier m = { 0 };
+	enum status st;
+
+	for (size_t from = w->name; request_modifier_next(w, &from, &m, &st);)
+		if (names_equal(m.at, m.key, key))
+			return true;
+	return false;
+}
+
+/* Why the planner does not take the event: what it lacks, a value, or a modifier that the box has not. */
+static void say_uncore(const struct request *r, const struct uncore_event *e, const struct word *w, enum status st, struct text *problem)
+{
+	const struct uncore_box *box = r->box;
+	struct modifier m = { 0 };
+	enum status number = ST_OK;
+	unsigned lacking = 0;
+
+	text_fmt(problem, "\"%.*s\": ", (int)w->length, w->at);
+	for (unsigned f = 0; f < box->filter_count && st == ST_SYNTAX; f++)
+		if (e->filters >> f & 1 && !has_modifier(w, box->filters[f].name))
+			text_fmt(problem, "%s:%s=N", lacking++ ? ", " : "the event needs ", box->filters[f].name);
+	for (size_t from = w->name; !lacking && number == ST_OK && request_modifier_next(w, &from, &m, &number);)
+		if (number != ST_OK)
+			text_fmt(problem, "%.*s is no number", (int)m.length, m.at);
+	if (!lacking && number == ST_OK)
+		text_fmt(problem, st == ST_RANGE ? "a value does not fit" : "one of its modifiers is unknown, or lacks its value");
+	text_fmt(problem, "; box %s takes thresh=N, edge, invert", box->name);
+	for (unsigned f = 0; f < box->filter_count; f++)
+		text_fmt(problem, ", %s=N", box->filters[f].name);
+}
+
+enum status request_uncore(const struct processor *p, const struct word *w, struct request *r, struct text *problem, bool *found)
+{
+	const struct cpu cpu = { .processor = p };
+	const struct uncore nowhere = { .cpu = &cpu };
+	struct uncore_plan plan;
+	const char *list[1] = { r->planned }, *which;
+	const struct uncore_event *e;
+	struct text t;
+
+	r->instance = -1;
+	e = uncore_named(p, w, r);
+	*found = e != NULL;
+	if (!e)
+		return ST_OK;
+	if (r->instance >= r->box->instances) {
+		text_fmt(problem, "\"%.*s\": a socket has at most %u boxes %s, 0 to %u", (int)w->length, w->at, r->box->instances, r->box->name, r->box->instances - 1u);
+		return ST_RANGE;
+	}
+	r->kind = REQUEST_UNCORE;
+	text_init(&t, r->planned, sizeof(r->planned));
+	text_fmt(&t, "%s%.*s", e->name, (int)(w->length - w->name), w->at + w->name);
+	text_init(&t, r->name, sizeof(r->name));
+	if (r->instance >= 0)
+		text_fmt(&t, "%s[%d].", r->box->name, r->instance);
+	text_fmt(&t, "%s", r->planned);
+	enum status st = uncore_plan(&nowhere, list, 1, &plan, &which);
+	if (st == ST_SYNTAX || st == ST_RANGE)
+		say_uncore(r, e, w, st, problem);
+	return st;
+}

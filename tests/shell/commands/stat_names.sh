@@ -1,0 +1,69 @@
+#!/bin/bash
+# `stallmeter stat` takes other names of an event than the table's: a founding document's, perf's, a concept's, the uncore manual's without a box; and
+# says what is wrong with a name that it does not take. What else its users meet: rates, what is said of a workload, a first window that counts nothing.
+cd "$(dirname "$0")/../../.." || exit 2
+. tests/tap.sh
+s=${OUT:-out}/stallmeter
+
+stat() { "$s" stat "$@"; }
+# is MACHINE WORKLOAD NAME TABLE'S-NAME: the name is taken, and printed as the table has it
+is() { stat --machine "$1" --windows 1 -w "$2" -e "$3" --format csv | tail -n +2 | grep -qE "^\"$4\","; }
+refuses_name() { # PATTERN ARGUMENTS...
+	local pattern=$1; shift
+	refuses "$pattern" "$s" stat "$@"
+}
+
+# Each of tables/processors/*/spellings.csv.
+every_spelling() { # PROCESSOR
+	local list
+	list=$(awk -F, '!/^#/ && $1 != "spelling" { print $1 }' "tables/processors/$1/spellings.csv")
+	stat --machine "$1" --windows 1 -w idle -e "$(paste -sd, <<<"$list")" --format csv >"$work/counts" || return 1
+	awk -F, '!/^#/ && $1 != "spelling" { print $2 }' "tables/processors/$1/spellings.csv" | sort -u >"$work/want"
+	tail -n +2 "$work/counts" | cut -d'"' -f2 | sort -u | diff "$work/want" -
+}
+check "stat_takes_every_documents_spelling_of_core2" every_spelling core2
+check "stat_takes_every_documents_spelling_of_nehalem_ep" every_spelling nehalem-ep
+# The paper's :C=1:I=1 counts what CYCLES_NONE does, in the same run.
+complement() {
+	stat --machine core2 -w account.mixed -e RS_UOPS_DISPATCHED:C=1:I=1,RS_UOPS_DISPATCHED:cmask=1:inv=1 --format csv >"$work/counts" &&
+		awk -F, 'NR == 2 { v = $3 } NR == 3 { exit !(v > 1000 && $3 > v - 20 && $3 < v + 20) }' "$work/counts"
+}
+check "stat_takes_cmask_and_inv_as_the_paper_and_perf_write_them" complement
+latency() { # the SDM's name with a threshold: a third of the loads is sampled, and all take 41 cycles
+	stat -w load.l3 -e MEM_INST_RETIRED.LATENCY_ABOVE_THRESHOLD:ldlat=40,MEM_INST_RETIRED.LATENCY_ABOVE_THRESHOLD:ldlat=60 --format csv >"$work/counts" &&
+		awk -F, 'NR == 2 { v = $3 } NR == 3 { exit !(v > 4000 && v < 6000 && $3 < 100) }' "$work/counts"
+}
+check "stat_takes_the_latency_event_by_its_name_in_the_sdm" latency
+check "stat_refuses_a_threshold_below_the_least" refuses_name 'ldlat=2 is out of range' -w load.l3 -e MEM_INST_RETIRED.LATENCY_ABOVE_THRESHOLD:ldlat=2
+
+perf_names() { # MACHINE: the work of a chase of 2 x 4096 loads, by perf's names
+	stat --machine "$1" -w load.l2 --windows 2 -e cycles,instructions,branch-misses --format csv >"$work/counts" || return 1
+	awk -F, '{ v[NR - 1] = $3 } END { exit !(NR == 4 && v[1] > 50000 && v[2] > 8192 && v[2] < 11000 && v[3] < 100) }' "$work/counts"
+}
+for m in nehalem-ep haswell-ep skylake-sp zen4; do
+	check "stat_takes_perfs_names_on_${m//-/_}" perf_names "$m"
+done
+check "stat_takes_what_an_event_means" is nehalem-ep idle load.hit.l2 MEM_LOAD_RETIRED.L2_HIT
+check "stat_takes_what_an_event_means_of_netburst" is pentium4 load.l2 cycles CYCLES_RUNNING
+
+check "stat_takes_uncore_events_without_a_box" is haswell-ep idle CAS_COUNT.RD UNC_M_CAS_COUNT.RD
+check "stat_refuses_what_several_boxes_have" refuses_name 'no event of that name; nearest: ' --machine haswell-ep -w idle -e CLOCKTICKS
+bare() { stat --machine haswell-ep --windows 1 -w triad.dram_all -M mem_bw_total --format csv | grep -qE '^"imc.MEM_BW_TOTAL","metric",[1-9]'; }
+check "stat_takes_metrics_without_a_box" bare
+check "stat_says_how_many_boxes_there_are" refuses_name 'at most 18 boxes cbo, 0 to 17' --machine haswell-ep -w idle -e "cbo[99].LLC_LOOKUP.ANY"
+check "stat_says_what_is_no_number" refuses_name 'opc=DRD is no number; box cbo takes' --machine haswell-ep -w idle -e TOR_INSERTS.OPCODE:opc=DRD
+
+# Bytes of a metric are a rate too: reads and writes of memory together, less than four channels of two sockets carry.
+rates() {
+	stat --machine haswell-ep -w triad.dram_all -M imc.MEM_BW_READS,imc.MEM_BW_TOTAL --format csv >"$work/counts" || return 1
+	awk -F, 'NR == 2 { r = $7 } NR == 3 { exit !(r > 6e10 && $7 > r && $7 < 2 * 4 * 17.1e9) }' "$work/counts" &&
+		stat --machine haswell-ep -w triad.dram_all -M imc.MEM_BW_TOTAL | grep -qE 'bytes +[1-9][0-9]+\.[0-9]{3} GB/s +imc.MEM_BW_TOTAL'
+}
+check "stat_gives_rates_of_bytes" rates
+check "stat_names_a_workload_as_it_is_asked_for" says 0 'account\.mixed on 1 core; 1 run' "$s" stat -w account.mixed --windows 1 -e instructions
+# The call of the kernel is mispredicted in the first window of a run, and lines of code come from memory.
+warm() {
+	stat --windows 1 -w load.dram_remote -e BR_MISP_EXEC.NEAR_CALLS,OFFCORE_RESPONSE_0.ANY_IFETCH.LOCAL_DRAM --format csv | awk -F, 'NR > 1 && $3 != 0 { bad = 1 } END { exit bad || NR != 3 }'
+}
+check "stat_does_not_count_the_first_window" warm
+tap_end
