@@ -130,6 +130,7 @@ haswell_stream() { { haswell_misses; cat; } <<-END | holds haswell-ep copy.dram_
 	r2pcie.RING_THRU_DN_BYTES any
 	END
 }
+# A lone read keeps its channel for 64 bytes / its rate, 17.6 cycles of the core: the machine has whole ones, 17, of which the uncore has 20 for 22.
 nehalem_chase() { holds nehalem-ep load.dram_local <<-END
 	gq.READ_RESIDENCE l3+dram
 	gq.READ_L3_RESPONSE l3
@@ -141,9 +142,9 @@ nehalem_chase() { holds nehalem-ep load.dram_local <<-END
 	qhl.REMOTE_RESIDENCE -
 	qhl.LOCAL_BUSY dram
 	qhl.REMOTE_BUSY -
-	imc.CH0_READ_RESIDENCE 16 4
-	imc.CH1_READ_RESIDENCE 16 4
-	imc.CH2_READ_RESIDENCE 16 4
+	imc.CH0_READ_RESIDENCE 17*20/22 4
+	imc.CH1_READ_RESIDENCE 17*20/22 4
+	imc.CH2_READ_RESIDENCE 17*20/22 4
 	imc.CH0_READ_RATE any
 	imc.CH1_READ_RATE any
 	imc.CH2_READ_RATE any
@@ -160,9 +161,9 @@ nehalem_remote_chase() { holds nehalem-ep load.dram_remote <<-END
 	qhl.LOCAL_BUSY any
 	qhl.REMOTE_RESIDENCE dram
 	qhl.REMOTE_BUSY dram
-	imc.CH0_READ_RESIDENCE 16 4
-	imc.CH1_READ_RESIDENCE 16 4
-	imc.CH2_READ_RESIDENCE 16 4
+	imc.CH0_READ_RESIDENCE 17*20/22 4
+	imc.CH1_READ_RESIDENCE 17*20/22 4
+	imc.CH2_READ_RESIDENCE 17*20/22 4
 	imc.CH0_READ_RATE any
 	imc.CH1_READ_RATE any
 	imc.CH2_READ_RATE any
