@@ -58,8 +58,9 @@ PROOF(proof_gather, SET({ "load.miss.llc", NEVER }, GATHERED), SET({ "load.dram.
 
 /* --- lines of other cores ---------------------------------------------------------------------- */
 /* An L3 that takes evicted lines alone has none that another core has just taken from memory, where it was flushed to: if a cache of the socket
- * answered, it was that core's. */
+ * answered, it was that core's. Of another socket's core likewise, where caches are told by their lines' homes and not by their sockets. */
 #define FROM_OTHER_CORE SET_VICTIM_L3({ "load.hit.l3", ONCE }, { "dtlb.load.miss", NEVER }), SET_VICTIM_L3({ "load.hit.l3", ONCE })
+#define FROM_ANY_CORE SET_VICTIM_L3({ "load.fwd.any", ONCE }, { "dtlb.load.miss", NEVER }), SET_VICTIM_L3({ "load.fwd.any", ONCE })
 /* Core 2 and NetBurst show only that the line came from beyond their last level; the other core's kernel determines who held it. */
 PROOF(proof_other_clean, SET({ "load.hit.l3.snoop_clean", ONCE }, { "dtlb.load.miss", NEVER }), SET({ "load.hit.l3.snoop_clean", ONCE }), FROM_OTHER_CORE, SET_WITHOUT_L3({ "load.miss.llc", ONCE }));
 PROOF(proof_other_modified, SET({ "load.hit.l3.snoop_modified", ONCE }, { "dtlb.load.miss", NEVER }), SET({ "load.hit.l3.snoop_modified", ONCE }), FROM_OTHER_CORE, SET_WITHOUT_L3({ "load.miss.llc", ONCE }));
@@ -70,15 +71,17 @@ PROOF(proof_same_l2, SET({ "load.hit.l2", ONCE }, { "dtlb.load.miss", NEVER }), 
  * L3 has no line that was flushed and that another core has just taken from memory. */
 PROOF(proof_other_complex, SET({ "load.fwd.near", ONCE }, { "dtlb.load.miss", NEVER }), SET({ "load.fwd.near", ONCE }), FROM_OTHER_CORE);
 PROOF(proof_pair_other_complex, SET({ "load.fwd.near", ONCE }), SET_VICTIM_L3({ "load.hit.l3", ONCE }));
-PROOF(proof_remote_clean, SET({ "load.fwd.remote.local_home", ONCE }, { "dtlb.load.miss", NEVER }), SET({ "load.fwd.remote.local_home", ONCE }), SET({ "load.fwd.remote", ONCE }));
+PROOF(proof_remote_clean, SET({ "load.fwd.remote.local_home", ONCE }, { "dtlb.load.miss", NEVER }), SET({ "load.fwd.remote.local_home", ONCE }), SET({ "load.fwd.remote", ONCE }),
+      FROM_ANY_CORE);
 /* Nehalem: the line is also written back, so the load counts as one from its home's memory (guide, after table 3). No load event shows that the
  * line was modified: the helper's kernel ensures it. */
-PROOF(proof_remote_modified, SET({ "load.hitm.remote", ONCE }, { "dtlb.load.miss", NEVER }), SET({ "load.hitm.remote", ONCE }), SET({ "load.dram.local", ONCE }, { "load.fwd.remote.local_home", NEVER }));
+PROOF(proof_remote_modified, SET({ "load.hitm.remote", ONCE }, { "dtlb.load.miss", NEVER }), SET({ "load.hitm.remote", ONCE }), SET({ "load.dram.local", ONCE }, { "load.fwd.remote.local_home", NEVER }),
+      FROM_ANY_CORE);
 /* Over all pairs of sockets the home may be the reader's node or another. The proof requires that no cache of the reader's own socket answered,
  * and tells whether another socket's did. */
-PROOF(proof_pair_remote_clean, SET({ "load.fwd.remote", ONCE }), SET({ "load.miss.llc", ONCE }, { "load.dram.local", NEVER }), ASKED_OF_BUS);
+PROOF(proof_pair_remote_clean, SET({ "load.fwd.remote", ONCE }), SET({ "load.miss.llc", ONCE }, { "load.dram.local", NEVER }), ASKED_OF_BUS, SET_VICTIM_L3({ "load.fwd.any", ONCE }));
 PROOF(proof_pair_remote_modified, SET({ "load.hitm.remote", ONCE }), SET({ "load.miss.llc", ONCE }, { "load.fwd.remote.local_home", NEVER }),
-      ASKED_OF_BUS);
+      ASKED_OF_BUS, SET_VICTIM_L3({ "load.fwd.any", ONCE }));
 /* Lines from another core's caches. Several additions may complete before the other core takes the line back. */
 PROOF(proof_false_sharing, SET({ "load.hit.l3.snoop_modified", SOMETIMES }), SET({ "line.in.l1d", SOMETIMES }));
 
@@ -102,7 +105,10 @@ PROOF(proof_walk, SET({ "dtlb.load.walk", ONCE }, { "line.in.l2", SELDOM }), SET
 
 /* Where no event counts the lines that the L1 or the L2 takes in: each is asked of the level below it once, by a load, a store or a prefetcher. */
 #define PROOF_FROM_L2(name, lines) PROOF(name, SET({ "line.in.l1d", lines }, { "line.in.l2", NO_LINE }), SET({ "l2.request", lines }, { "l2.request.miss", NO_LINE }))
-#define PROOF_FROM_L3(name, lines) PROOF(name, SET({ "line.in.l2", lines }, { "llc.miss", NO_LINE }), SET({ "l2.request.miss", lines }, { "llc.miss", NO_LINE }))
+/* Where caches of a node are counted together, no other L3 of the node has lines that this core alone has touched. */
+#define PROOF_FROM_L3(name, lines) \
+	PROOF(name, SET({ "line.in.l2", lines }, { "llc.miss", NO_LINE }), SET({ "l2.request.miss", lines }, { "llc.miss", NO_LINE }), \
+	      SET({ "line.in.l2", lines }, { "line.in.node", NO_LINE }))
 #define PROOF_FROM_DRAM(name, lines, in_l2) PROOF(name, SET({ "line.in.l2", in_l2 }, { "llc.miss", lines }), SET({ "llc.miss", lines }))
 /* For events that distinguish the node whose memory answered, prefetches included. */
 #define PROOF_FROM_NODE(name, line_dram, lines) \
