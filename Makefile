@@ -43,7 +43,7 @@ MAKEFLAGS += --no-builtin-rules
 all: host efi
 
 # --- sources -----------------------------------------------------------------------------------
-TABLE_TEXTS   := $(shell find tables/processors -type f) $(wildcard tables/*.py tables/*.csv)
+TABLE_TEXTS   := $(sort $(shell find tables/processors -type f) $(wildcard tables/*.py tables/*.csv))
 SIM_SOURCES   := $(sort $(shell find pmu/sim -name '*.c'))
 PMU_SOURCES   := $(filter-out $(SIM_SOURCES),$(sort $(shell find pmu -name '*.c')))
 BENCH_SOURCES := $(sort $(shell find bench -name '*.c'))
@@ -64,14 +64,20 @@ HOST_LIBRARY  := $(filter-out $(OUT)/runner/commands/main.o,$(HOST_OBJECTS))
 UNIT_PROGRAMS := $(UNIT_SOURCES:%.c=$(OUT)/%)
 
 # --- generated tables --------------------------------------------------------------------------
-$(OUT)/gen/tables.c: $(TABLE_TEXTS)
+# A file that is gone leaves no newer prerequisite: the lists of files are prerequisites, too.
+listed = @mkdir -p $(@D); printf '%s\n' $(1) | cmp -s - $@ || printf '%s\n' $(1) >$@
+$(OUT)/gen/tables.list: FORCE
+	$(call listed,$(TABLE_TEXTS))
+$(OUT)/gen/machines.list: FORCE
+	$(call listed,$(MACHINE_FILES))
+$(OUT)/gen/tables.c: $(TABLE_TEXTS) $(OUT)/gen/tables.list
 	@mkdir -p $(@D)
 	$(PYTHON) tables/generate.py tables $@
 $(OUT)/gen/tables.o: $(OUT)/gen/tables.c
 	$(CC) $(FREE) $(SANFLAGS) -c -o $@ $<
 
 MACHINE_FILES := $(wildcard tables/machines/*.machine tables/machines/maps/*.map) tables/machines/default tables/machines/simulate
-$(OUT)/gen/machines.c: tables/machines.py $(MACHINE_FILES)
+$(OUT)/gen/machines.c: tables/machines.py $(MACHINE_FILES) $(OUT)/gen/machines.list
 	@mkdir -p $(@D)
 	$(PYTHON) tables/machines.py embed $@ $(MACHINE_FILES)
 $(OUT)/gen/machines.o: $(OUT)/gen/machines.c

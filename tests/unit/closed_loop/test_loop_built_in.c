@@ -41,6 +41,7 @@ static void test_loop_zen4_is_found_again(void **state) { (void)state; finds_aga
 static void test_loop_zen5_is_found_again(void **state) { (void)state; finds_again("zen5", "load.l?.*,load.dram_local.*,tlb.dtlb*,tlb.stlb*,triad.l?.bandwidth,triad.dram.bandwidth,triad.dram_nt.bandwidth" COMPLEXES, 20); }
 static void test_loop_zen2_is_found_again(void **state) { (void)state; finds_again("zen2", "load.l1.*,load.l2.*,load.l3.*,load.dram_*al.latency,load.remote_l3*,tlb.dtlb_4k*" COMPLEXES, 14); }
 static void test_loop_sandy_bridge_is_found_again(void **state) { (void)state; finds_again("sandy-bridge", FEWER ",load.l3_*other_core.*,*.node_local*", 34); }
+static void test_loop_ivy_bridge_is_found_again(void **state) { (void)state; finds_again("ivy-bridge", FEWER ",load.l3_*other_core.*,*.node_local*", 34); }
 
 /* The whole suite: each row proved and right, or the reason why not stands in concepts.csv of its processor, or the machine lacks the
  * thing; accounting, trust and study as expected; within the instructions that an emulated guest has the time for. */
@@ -71,6 +72,7 @@ int main(void)
 		cmocka_unit_test(test_loop_zen5_is_found_again),
 		cmocka_unit_test(test_loop_zen2_is_found_again),
 		cmocka_unit_test(test_loop_sandy_bridge_is_found_again),
+		cmocka_unit_test(test_loop_ivy_bridge_is_found_again),
 		cmocka_unit_test(test_loop_nehalem_ep_is_found_again),
 		cmocka_unit_test(test_loop_haswell_ep_is_found_again),
 		cmocka_unit_test(test_loop_skylake_sp_is_found_again),
