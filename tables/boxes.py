@@ -286,8 +286,8 @@ def read_metrics(p, folder, path):
     for r in rows:
         for k in ("name", "unit", "what", "source"):
             words(p, r, k)
-        if not re.fullmatch(r"[a-z0-9]+\.[A-Za-z0-9_]+", r["name"]) or sum(x["name"] == r["name"] for x in rows) > 1:
-            p.add(r.where, "name", "is no BOX.NAME, or stands twice")
+        if not re.fullmatch(r"[a-z0-9_]+\.[A-Za-z0-9_]+", r["name"]) or sum(x["name"] == r["name"] for x in rows) > 1:
+            p.add(r.where, "name", "is no BOX.NAME or GROUP.NAME, or stands twice")
         if bool(r["expression"]) == bool(r["lacks"]):
             p.add(r.where, r["name"], "either an expression or what is lacking for it")
     return rows
@@ -306,12 +306,18 @@ def check_suffixes(p, where, key, box, event, suffixes):
 
 
 def check_metrics(p, r):
-    """Every event of an expression is one of the processor's boxes, with filters of its box, those that it needs among them."""
+    """Every event of an expression is one of the processor's cores, or of its boxes with filters of its box, those that it needs among them."""
     events = {e["name"]: (b, e.event) for b in r.uncore for e in b.events}
+    of_cores = {e["name"] for e in r.events}
     for m in r.derived:
         rest = re.sub(r"\{node:(0x[0-9A-F]+)\}", r"\1", m["expression"]).replace("{rank}", "0")
         for text in EVENT_TERM.findall(rest):
             name, *suffixes = text.split(":")
+            if name in of_cores:
+                for s in suffixes:
+                    if not re.fullmatch(r"cmask=[0-9]+|inv|edge", s):
+                        p.add(m.where, m["name"], "an event of the cores takes cmask=N, inv and edge, no %s" % s)
+                continue
             if name not in events:
                 p.add(m.where, m["name"], "'%s' is no event of %s" % (name, r["name"]))
                 continue

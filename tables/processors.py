@@ -14,7 +14,7 @@ TLB_KEYS = ["dtlb_4k", "dtlb_2m", "dtlb_1g", "stlb_4k", "itlb_4k", "stlb_2m", "s
 # Kinds of parts: key of processor.txt, file in the processor's folder, reader of it.
 PARTS = [("events", "events.csv", read_events), ("offcore", "offcore.csv", read_offcore), ("msrs", "msrs.csv", read_msrs),
          ("latency_sources", "sources.csv", read_sources), ("profiles", "profiles.txt", read_profiles), ("uncore", "uncore.txt", read_uncore),
-         ("derived", "uncore-metrics.csv", read_metrics), ("netburst", "netburst-detectors.csv", read_netburst), ("freq_locks", "freq_locks.csv", read_freq_locks), ("likwid", "likwid.csv", read_likwid), ("spellings", "spellings.csv", read_spellings), ("concepts", "concepts.csv", read_expressions)]
+         ("derived", "uncore-metrics.csv", read_metrics), ("metrics", "metrics.csv", read_metrics), ("netburst", "netburst-detectors.csv", read_netburst), ("freq_locks", "freq_locks.csv", read_freq_locks), ("likwid", "likwid.csv", read_likwid), ("spellings", "spellings.csv", read_spellings), ("concepts", "concepts.csv", read_expressions)]
 QUIRKS, PUBLISHED = "quirks.txt", "published.csv"
 OTHER_FILES = ["processor.txt", QUIRKS, PUBLISHED, "uncore-events.csv", "netburst-metrics.csv", "netburst-events.csv"]
 REVIEWED = r"reviewed(-[a-z-]+)?\.csv"  # of the tests
@@ -93,7 +93,7 @@ def read_parts(p, folder, r, sets):
     r.uncore = [b for u in boxes for b in u.boxes]
     r.buses = [b for u in boxes for b in u.buses]
     r.msrs = flat["msrs"] + [m for b in r.uncore for m in b.msrs]
-    r.profiles, r.derived, r.freq_locks, r.likwid, r.spellings = flat["profiles"], flat["derived"], flat["freq_locks"], flat["likwid"], flat["spellings"]
+    r.profiles, r.derived, r.freq_locks, r.likwid, r.spellings = flat["profiles"], flat["metrics"] + flat["derived"], flat["freq_locks"], flat["likwid"], flat["spellings"]
     r.sources = r.parts["latency_sources"][-1][0] if "latency_sources" in r.parts else ""
 
 

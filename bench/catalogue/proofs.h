@@ -142,8 +142,9 @@ PROOF_FROM_NODE(proof_8_lines_remote, "line.dram.remote", LINES_8);
 PROOF(proof_write_nt, SET({ "line.in.l1d", NO_LINE }, { "line.in.l2", NO_LINE }), SET({ "store.nt.line", LINES_4 }));
 
 /* A store that misses the L2 and the last level. Last-level misses include those of prefetches of ascending lines, so the store's own request is
- * counted too. */
-PROOF(proof_rfo, SET({ "rfo.miss.l2", ONCE }, { "llc.miss", ONCE }), SET({ "line.in.l2.demand", ONCE }, { "llc.miss", ONCE }), SET({ "llc.miss", ONCE }));
+ * counted too. Where no register switches prefetchers off they are counted. */
+PROOF(proof_rfo, SET({ "rfo.miss.l2", ONCE }, { "llc.miss", ONCE }), SET({ "line.in.l2.demand", ONCE }, { "llc.miss", ONCE }, { "prefetch.hardware", NEVER }),
+      SET({ "line.in.l2.demand", ONCE }, { "llc.miss", ONCE }), SET({ "llc.miss", ONCE }));
 /* The test's lines leave the core. Where no event counts that: the baseline stores four times to a line that it holds in state M, the test never
  * does. */
 PROOF(proof_nt, SET({ "store.nt.line", ONCE }), SET({ "request.offcore", ONCE }), SET({ "store.hit.l1.modified", -4040, -3960, PER_UNIT }));

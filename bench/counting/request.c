@@ -360,6 +360,19 @@ static bool metric_is_bare(const struct processor *p, const struct word *w)
 	return bare == 1;
 }
 
+/* The metric itself, or the part before its dot: all metrics of a box or group that can be had. */
+static bool metric_named(const struct word *w, const struct uncore_metric *m)
+{
+	const char *name = m->name;
+	char group[METRIC_NAME_BYTES];
+	size_t dot = 0;
+
+	while (name[dot] && name[dot] != '.')
+		dot++;
+	str_copy(group, dot + 1 < sizeof(group) ? dot + 1 : sizeof(group), name);
+	return names_equal(w->at, w->name, name) || (!m->lacks[0] && names_equal(w->at, w->name, group));
+}
+
 enum status request_metrics(struct request_list *l, const char *list, struct text *problem)
 {
 	const struct processor *p = l->processor;
@@ -377,7 +390,7 @@ enum status request_metrics(struct request_list *l, const char *list, struct tex
 		for (unsigned i = 0; i < p->derived_count && st == ST_OK; i++) {
 			const char *name = p->derived[i].name;
 
-			if (all ? p->derived[i].lacks[0] != 0 : !names_equal(w.at, w.name, bare ? behind_box(name) : name))
+			if (all ? p->derived[i].lacks[0] != 0 : bare ? !names_equal(w.at, w.name, behind_box(name)) : !metric_named(&w, &p->derived[i]))
 				continue;
 			found = true;
 			st = add_metric(l, &p->derived[i], &w, problem);

@@ -344,14 +344,15 @@ static void take_cores(const struct run *r, unsigned n, struct stat_result *out)
 
 /* --- metrics ----------------------------------------------------------------------------------- */
 
-/* Number of boxes of the kind of the metric's first event, in the sockets counted. */
+/* Number of boxes of the kind of the metric's first event, in the sockets counted; 0: that is an event of the cores. */
 static uint64_t boxes_of(const struct stat_result *r, const struct request_metric *m)
 {
 	const struct uncore *u = &r->workload->b->uncore;
+	const struct uncore_box *box = m->events.count ? r->plan->requests->list[m->request[0]].box : NULL;
 	uint64_t n = 0;
 
-	for (unsigned s = 0; m->events.count && s < u->sockets; s++)
-		n += uncore_instances(u, r->plan->requests->list[m->request[0]].box, s);
+	for (unsigned s = 0; box && s < u->sockets; s++)
+		n += uncore_instances(u, box, s);
 	return n;
 }
 

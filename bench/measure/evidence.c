@@ -3,6 +3,14 @@
 #include "bench/measure/loop.h"
 
 
+bool evidence_counts(const struct counting *c, const char *concept)
+{
+	for (unsigned i = 0; i < c->proof_count; i++)
+		if (str_equal(c->proofs[i].concept, concept))
+			return true;
+	return false;
+}
+
 bool evidence_holds(const struct counting *c, const int64_t *per_unit_milli, const char *unit, struct text *text)
 {
 	bool holds = true;

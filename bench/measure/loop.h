@@ -176,6 +176,8 @@ MUST_CHECK enum status tlb_time_sizes(struct bench *b, const struct row *r, uint
 /* Chooses the first set of a row's proofs that the processor can count, and plans its events together with cycles into at most
  * `runs` runs. */
 void evidence_plan(struct bench *b, const struct row *r, unsigned runs, struct counting *c);
+/* Whether the set that is counted has that concept. */
+bool evidence_counts(const struct counting *c, const char *concept);
 /* The same for one set. False: it cannot be counted so, and *c says why. */
 bool evidence_plan_set(struct bench *b, const struct row_proof_set *set, unsigned runs, struct counting *c);
 /* Why nothing proves a row: c->proof_count is 0. True: no machine with this processor could. */

@@ -463,7 +463,6 @@ void measure_row(struct bench *b, const struct row *r, const struct loop_hooks *
 {
 	const char *failed;
 	struct loop l;
-	struct text reason;
 	enum status st;
 	bool quiet = true, switched = r->prefetch == PREFETCH_OFF && prefetchers_known(b);
 	uint64_t found = 0;
@@ -472,7 +471,6 @@ void measure_row(struct bench *b, const struct row *r, const struct loop_hooks *
 		return;
 	l.hooks = hooks;
 	l.beside = beside;
-	text_init(&reason, out->reason, sizeof(out->reason));
 	evidence_plan(b, r, RUNS_ANY, &l.counting);
 	out->reason[0] = 0;
 	if (switched)
@@ -489,7 +487,8 @@ void measure_row(struct bench *b, const struct row *r, const struct loop_hooks *
 	if (switched && !prefetchers_back(b, found))
 		quiet = false;
 	/* In sequential order prefetches fetch lines too, and last-level misses include theirs. */
-	const bool foreseen = r->order == ORDER_STREAMS && r->prefetch == PREFETCH_OFF && !b->cpu->processor->prefetch_msr && l.counting.proof_count;
+	const bool unknown = r->prefetch == PREFETCH_OFF && !b->cpu->processor->prefetch_msr && !evidence_counts(&l.counting, "prefetch.hardware");
+	const bool foreseen = r->order == ORDER_STREAMS && unknown && l.counting.proof_count;
 	if ((!quiet || foreseen) && out->status == ROW_OK) {
 		out->status = ROW_UNPROVEN;
 		str_copy(out->reason, sizeof(out->reason), foreseen ? "how the prefetchers are switched off is not known" : "the prefetchers could not be switched off");

@@ -30,7 +30,7 @@ static unsigned list_options(struct option *list, unsigned most)
 		{"--events", OPTION_TEXT, &events_of, "PROCESSOR", NULL, 0, 0, "the events of a processor of the tables: encodings, counters, which are precise, what filters they need, and whether the simulated machine of that processor models them"},
 		{"--machine", OPTION_TEXT, &asked_machine, "NAME|FILE", NULL, 0, 0, "with --events: the simulated machine to ask (default: the built-in one of that name)"},
 		{"--profiles", OPTION_TEXT, &profiles_of, "PROCESSOR", NULL, 0, 0, "the profiles of a processor of the tables, with their events"},
-		{"--metrics", OPTION_TEXT, &metrics_of, "PROCESSOR", NULL, 0, 0, "the derived metrics of its uncore, and how many runs each takes"},
+		{"--metrics", OPTION_TEXT, &metrics_of, "PROCESSOR", NULL, 0, 0, "the derived metrics of its cores and its uncore, and how many runs each takes"},
 		{"--concepts", OPTION_TEXT, &concepts_of, "PROCESSOR", NULL, 0, 0, "what rows ask for, and which of its events count it, or why none does"},
 		{"--relations", OPTION_SWITCH, &relations, NULL, NULL, 0, 0, "the relations that rows of one run must satisfy; rows that break one become unproven"},
 		{"--confirmed", OPTION_TEXT, &confirmed, "FOLDER", NULL, 0, 0, "README's table: how many rows each descriptor's events can prove, and which the published results in FOLDER confirm"},
@@ -105,6 +105,24 @@ static int list_profiles(const struct command *c)
 	return EXIT_GOOD;
 }
 
+/* Number of runs that a metric of the cores needs: its events on the counters of the first. 0: it is none, an event is of no core. */
+static unsigned runs_of_cores(const struct processor *p, const struct uncore_metric_events *e)
+{
+	unsigned counters = 0;
+	for (unsigned n = 0; n < e->count; n++) {
+		char name[METRIC_NAME_BYTES];
+		const struct event *event = NULL;
+		str_copy(name, sizeof(name), e->name[n]);
+		name[strcspn(name, ":")] = 0;
+		for (unsigned i = 0; i < p->event_count && !event; i++)
+			event = str_equal(p->events[i].name, name) ? &p->events[i] : NULL;
+		if (!event)
+			return 0;
+		counters = counters ? counters : (unsigned)__builtin_popcount(event->counter_mask);
+	}
+	return counters ? (e->count + counters - 1) / counters : 0;
+}
+
 /* Number of runs that the events of a metric need in each box, as the planner packs them; 0: impossible. */
 static unsigned runs_of(const struct processor *p, const struct uncore_metric *m)
 {
@@ -114,7 +132,11 @@ static unsigned runs_of(const struct processor *p, const struct uncore_metric *m
 	struct uncore_metric_events e;
 	struct uncore_plan plan;
 	const char *problem;
-	if (uncore_metric_events(m, &terms, &e) != ST_OK || uncore_plan(&u, e.list, e.count, &plan, &problem) != ST_OK)
+	if (uncore_metric_events(m, &terms, &e) != ST_OK)
+		return 0;
+	if (runs_of_cores(p, &e))
+		return runs_of_cores(p, &e);
+	if (uncore_plan(&u, e.list, e.count, &plan, &problem) != ST_OK)
 		return 0;
 	return plan.runs;
 }
@@ -126,7 +148,7 @@ static int list_metrics(const struct command *c)
 	if (!p)
 		return EXIT_BAD_INPUT;
 	if (!p->derived_count) {
-		complain(c, "--metrics %s: the tables have no metric of its uncore", metrics_of);
+		complain(c, "--metrics %s: the tables have no metric of it", metrics_of);
 		return EXIT_ROWS;
 	}
 	printf("%-44s %-8s %-6s %s\n", "metric", "unit", "runs", "what");
@@ -139,7 +161,7 @@ static int list_metrics(const struct command *c)
 		printf("%-44s %-8s %-6s %s\n%-44s = %s\n", m->name, m->unit, text, m->what, "", m->lacks[0] ? m->lacks : m->expression);
 		there += runs > 0;
 	}
-	printf("\n%u metrics of the uncore, %u of them can be had\n", p->derived_count, there);
+	printf("\n%u metrics, %u of them can be had\n", p->derived_count, there);
 	return EXIT_GOOD;
 }
 

@@ -15,7 +15,7 @@ static unsigned stat_options(struct option *list, unsigned most)
 {
 	const struct option all[] = {
 		{"-e", OPTION_TEXT, &events, "LIST", NULL, 0, 0, "events, separated by commas: any name that `stallmeter list --events` shows, with :MODIFIERS"},
-		{"-M", OPTION_TEXT, &metrics, "LIST", NULL, 0, 0, "metrics of `stallmeter list --metrics`, or all"},
+		{"-M", OPTION_TEXT, &metrics, "LIST", NULL, 0, 0, "metrics of `stallmeter list --metrics`, BOX or GROUP for all that begin with it, or all"},
 		{"-w", OPTION_TEXT, &workload, "LIST", NULL, 0, 0, "workloads, run one after the other: a row, account.NAME or idle"},
 		{"--machine", OPTION_TEXT, &machine_name, "NAME|FILE", NULL, 0, 0, "the simulated machine (default: as `stallmeter list` marks it)"},
 		{"--cores", OPTION_TEXT, &cores, "LIST", NULL, 0, 0, "the cores that run it at once, such as 0-3,8 (default: core 0, or all for rows of several)"},

@@ -158,7 +158,7 @@ void core_close_some(struct core_thread *c)
 
 static void meet(struct core_thread *c, uint64_t cycle)
 {
-	c->alloc = c->retire = cycle;
+	c->alloc = c->retire = c->slots_emitted = cycle;
 	c->slots = c->retire_slots = 0;
 	c->barrier = 0;
 	c->fused_before = false;
@@ -179,6 +179,7 @@ uint64_t core_serialise(struct core_thread *c)
 {
 	uint64_t cycle = max_cycle(max_cycle(c->alloc, c->retire), max_cycle(c->last_commit, c->last_complete));
 	cycle = max_cycle(cycle, c->barrier) + 1;
+	pipe_emit_slots(c, 0, cycle);
 	meet(c, cycle);
 	front_redirect(c, cycle);
 	core_close_below(c, cycle);

@@ -102,6 +102,7 @@ struct core_thread {
 	uint8_t barrier_signal;  /* ... and this resource stall; 0: none */
 	uint8_t wait_reason;     /* what the last allocation waited for */
 	bool alone, want_retired, fused_before;
+	uint64_t slots_emitted;     /* empty slots before this cycle have been emitted */
 	uint32_t dispatch_cycles;
 	uint32_t rob_at, rob_size, lb_at, lb_size, sb_at, sb_size;
 	uint32_t rs_in_use, rs_size;

@@ -22,6 +22,8 @@ uint64_t pipe_allocate_waiting(struct core_thread *c, const struct core_plan *p,
 /* The first cycle from this thread's next slot on in which only the reservation station and read ports can prevent
  * allocation. Emits the stalls until then; wait_reason is the cause of the last. */
 uint64_t pipe_wait(struct core_thread *c, unsigned parts, uint64_t delivered, enum wait_reason why);
+/* Emits the slots that stay empty until cycle t, in which a group that was delivered in `delivered` is allocated or what went before is all done. */
+void pipe_emit_slots(struct core_thread *c, uint64_t delivered, uint64_t t);
 /* Emits a resource or RAT stall in these cycles. */
 void pipe_stall(struct core_thread *c, enum signal sig, uint64_t from, uint64_t to);
 /* Whether cycle t has register read ports left for this group; takes them if so. */
@@ -41,6 +43,8 @@ void pipe_hold(struct core_thread *c, uint64_t until, enum wait_reason why, unsi
 /* As pipe_allocate, while the other thread of the core runs. */
 uint64_t pipe_allocate_paired(struct core_thread *c, const struct core_plan *p, unsigned parts, unsigned entries,
                               uint64_t delivered, enum wait_reason why);
+/* Whether the other thread has allocated in that cycle, in which this one has not. */
+bool pipe_is_others(const struct core_thread *c, uint64_t cycle);
 /* As pipe_deliver, for an instruction that core_expect may have examined. */
 MUST_CHECK enum status pipe_deliver_paired(struct core_thread *c, const struct core_plan *p, uint64_t ip, uint64_t *cycle, enum wait_reason *why);
 /* The other thread's run ends in that cycle. */
@@ -345,6 +349,8 @@ static PIPE_INLINE uint64_t pipe_allocate(struct core_thread *c, const struct co
 	}
 	if (c->register_reads && parts && !pipe_reads_fit(c, p, parts, t))
 		return pipe_allocate_waiting(c, p, parts, entries, delivered, why);
+	if (!quick && t != c->alloc)
+		pipe_emit_slots(c, delivered, t);
 	pipe_allocated(c, t, entries);
 	return t;
 }

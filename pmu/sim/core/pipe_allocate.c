@@ -226,8 +226,33 @@ uint64_t pipe_allocate_waiting(struct core_thread *c, const struct core_plan *p,
 		pipe_stall(c, SIG_RAT_STALL_READ_PORT, t, t + 1); /* counted for each refused uop, also behind others */
 		t++;
 	}
+	if (t != c->alloc)
+		pipe_emit_slots(c, delivered, t);
 	pipe_allocated(c, t, entries);
 	return t;
+}
+
+void pipe_emit_slots(struct core_thread *c, uint64_t delivered, uint64_t t)
+{
+	const bool resteered = c->barrier_reason == WAIT_MISPREDICT || c->barrier_reason == WAIT_CLEAR;
+	const uint64_t there = resteered ? max_cycle(delivered, c->barrier) : delivered; /* nothing can be taken before */
+	uint64_t from = c->alloc;
+	if (!signal_subscribed_any(c->signals, SIG_SLOTS_NOT_DELIVERED, SIG_SLOTS_OF_OTHER_THREAD))
+		return;
+	if (from >= c->slots_emitted && c->slots < c->width) /* what is left of the last group's cycle */
+		signal_level(c->signals, from < there ? SIG_SLOTS_NOT_DELIVERED : SIG_SLOTS_NOT_TAKEN, from, from + 1, c->width - c->slots);
+	from = max_cycle(from + 1, c->slots_emitted);
+	c->slots_emitted = max_cycle(c->slots_emitted, t);
+	for (; !c->alone && from < t; from++) {
+		const enum signal of = pipe_is_others(c, from) ? SIG_SLOTS_OF_OTHER_THREAD : from < there ? SIG_SLOTS_NOT_DELIVERED : SIG_SLOTS_NOT_TAKEN;
+
+		signal_level(c->signals, of, from, from + 1, c->width);
+	}
+	const uint64_t taken = there < from ? from : there < t ? there : t;
+	if (from < taken)
+		signal_level(c->signals, SIG_SLOTS_NOT_DELIVERED, from, taken, c->width);
+	if (taken < t)
+		signal_level(c->signals, SIG_SLOTS_NOT_TAKEN, taken, t, c->width);
 }
 
 void pipe_hold(struct core_thread *c, uint64_t until, enum wait_reason why, unsigned sig)

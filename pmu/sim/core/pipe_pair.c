@@ -40,6 +40,8 @@ static bool is_taken(const struct core_thread *c, uint64_t t)
 	return t < s->cleared + CORE_RING && s->taken[(t & CORE_RING_MASK) / 64] >> (t % 64) & 1;
 }
 
+bool pipe_is_others(const struct core_thread *c, uint64_t cycle) { return is_taken(c, cycle); }
+
 static bool may_take(const struct core_thread *c, uint64_t t)
 {
 	if (t == c->alloc && c->slots)
@@ -134,6 +136,8 @@ uint64_t pipe_allocate_paired(struct core_thread *c, const struct core_plan *p, 
 		c->shared->taken[(t & CORE_RING_MASK) / 64] |= 1ull << (t % 64);
 		c->shared->bits_end = max_cycle(c->shared->bits_end, t + 1);
 	}
+	if (t != c->alloc)
+		pipe_emit_slots(c, delivered, t);
 	pipe_allocated(c, t, entries);
 	c->next = least_cycle(c, 0, 0);
 	return t;

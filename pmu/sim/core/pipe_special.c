@@ -124,6 +124,12 @@ void pipe_assist(struct core_thread *c, uint64_t retired)
 		c->retire_slots = width;
 	}
 	c->uops += uops;
+	const unsigned taken = (uops + c->width - 1) / c->width; /* cycles whose slots its uops take */
+	if (until > c->alloc + taken) {
+		pipe_emit_slots(c, until, until - taken);
+		signal_pulse(c->signals, SIG_SLOTS_NOT_DELIVERED, until - 1, taken * c->width - uops);
+		c->slots_emitted = until;
+	}
 }
 
 void pipe_emit_locked(struct core_thread *c, const struct effects *e, enum mem_source source, uint64_t from, uint64_t retired)
@@ -133,6 +139,7 @@ void pipe_emit_locked(struct core_thread *c, const struct effects *e, enum mem_s
 		signal_pulse(c->signals, SIG_SPLIT_LOCKS, retired, 1);
 		signal_level(c->signals, SIG_SPLIT_LOCK_CYCLES, retired - c->m->core_split_lock_cycles, retired, 1);
 	} else {
+		signal_pulse(c->signals, SIG_LINE_LOCKS, retired, 1);
 		signal_level(c->signals, SIG_LOCK_CYCLES, from, retired, 1);
 	}
 	if (source == SRC_L1)

@@ -4,19 +4,30 @@
  * Not modelled: cache and TLB accesses and faults of a wrong path; branches on it that resolve before the first one does. */
 #include "pmu/sim/core/pipe.h"
 
+/* What was delivered of the wrong path, and finds no place before the branch resolves. */
+static PIPE_INLINE void wrong_late(struct core_thread *c, uint64_t delivered, uint64_t resolved, const bool quick)
+{
+	if (!quick && delivered < resolved && c->alloc < resolved)
+		pipe_emit_slots(c, delivered, resolved);
+}
+
 /* One group of the wrong path; false: it comes too late, and so does all that follows. */
 static PIPE_INLINE bool wrong_group(struct core_thread *c, const struct core_plan *p, const unsigned parts, const bool ported, uint64_t delivered,
                                     enum wait_reason why, uint64_t resolved, const bool quick)
 {
 	/* check first: a group that would come too late changes nothing */
 	uint64_t t = max_cycle(max_cycle(c->alloc + (c->slots >= c->width), delivered), c->barrier);
-	if (t >= resolved || c->rob[c->rob_at] >= resolved)
+	if (t >= resolved || c->rob[c->rob_at] >= resolved) {
+		wrong_late(c, delivered, resolved, quick);
 		return false;
+	}
 	const unsigned entries = !ported ? 0 : c->m->core_rs_unfused ? part_count(parts) : 1;
 	if (entries) {
 		pipe_rs_catch_up(c, t);
-		if (c->rs_in_use + entries > c->rs_size && pipe_rs_next(c) + 1 >= resolved)
+		if (c->rs_in_use + entries > c->rs_size && pipe_rs_next(c) + 1 >= resolved) {
+			wrong_late(c, delivered, resolved, quick);
 			return false;
+		}
 	}
 	t = pipe_allocate(c, p, parts & ~(unsigned)(PART_LOAD | PART_STA), entries, delivered, why, quick);
 	if (++c->rob_at >= c->rob_size)
@@ -237,6 +248,8 @@ static PIPE_INLINE enum status wrong_path_of(struct core_thread *c, uint64_t ip,
 	}
 	if (quick)
 		wrong_emit(c, &w);
+	else if (!left)
+		wrong_late(c, 0, resolved, false);
 	memcpy(c->ready, ready, sizeof(ready));
 	c->rob_at = rob_at;
 	c->front.streaming = streaming;

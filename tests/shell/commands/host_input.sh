@@ -66,7 +66,7 @@ check "host_refuses_machine_without_sim" refuses '"nehalem-ep": only with --back
 check "host_refuses_missing_machine_file" refuses "$work/no.machine: No such file" run --backend sim --machine "$work/no.machine"
 printf '[l1d]\nbites = 32768\n' >"$work/bad.machine"
 check "host_refuses_bad_machine_file" refuses "$work/bad.machine:2: .*bites" run --backend sim --machine "$work/bad.machine"
-check "host_says_that_a_processor_has_no_metric" says 1 "--metrics core2: the tables have no metric of its uncore" "$s" list --metrics core2
+check "host_says_that_a_processor_has_no_metric" says 1 "--metrics core2: the tables have no metric of it" "$s" list --metrics core2
 nothing_ran() { [ ! -e "$work/runs" ]; }
 check "host_nothing_ran_so_far" nothing_ran
 

@@ -23,7 +23,7 @@ while IFS=, read -r event _ _ _ _ _ _ _ _ units _; do
 done < <(grep -Ev '^(#|event,|$)' tables/processors/pentium4/netburst-detectors.csv)
 say $missing "every event of tables/processors/pentium4/netburst-detectors.csv is listed"
 metrics=$("$out/stallmeter" list --metrics haswell-ep)
-[ "$(grep -c '^ *= ' <<<"$metrics")" -eq 93 ] && tail -n 1 <<<"$metrics" | grep -q '^93 metrics of the uncore, 90 of them can be had$'
+[ "$(grep -c '^ *= ' <<<"$metrics")" -eq 93 ] && tail -n 1 <<<"$metrics" | grep -q '^93 metrics, 90 of them can be had$'
 say $? "list --metrics haswell-ep has 93 metrics, and says of three what is lacking"
 "$out/stallmeter" list --metrics nothing >/dev/null 2>"$out/log/list_events.err"; [ $? -eq 2 ] && grep -q 'haswell-ep' "$out/log/list_events.err"
 say $? "metrics of an unknown processor are refused"

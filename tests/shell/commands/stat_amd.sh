@@ -67,8 +67,8 @@ check "amd_metrics_of_the_l3_and_of_memory" metrics
 
 raw_codes() { # event codes of twelve bits: 0x0C0 is instructions, 0x1C0 is not; no bit for any thread
 	stat zen4 load.l2.latency rC0,EX_RET_INSTR,r0000000C0 >/dev/null && [ "$(value rC0)" = "$(value EX_RET_INSTR)" ] && [ "$(value r0000000C0)" = "$(value EX_RET_INSTR)" ] &&
-		[ "$(value rC0)" -gt 0 ] && stat zen4 load.l2.latency r100001EA0,DE_NO_DISPATCH_PER_SLOT.BACKEND_STALLS,r1000000C0 >/dev/null &&
-		[ "$(grep -c '^"r1000000C0","not modelled by this simulated machine"\|^"r100001EA0","not modelled by this simulated machine"' "$work/csv")" -eq 2 ] &&
+		[ "$(value rC0)" -gt 0 ] && stat zen4 load.l2.latency r1000000C1,EX_RET_UCODE_INSTR,r1000000C0 >/dev/null &&
+		[ "$(grep -c '^"r1000000C0","not modelled by this simulated machine"\|^"r1000000C1","not modelled by this simulated machine"' "$work/csv")" -eq 2 ] &&
 		"$s" stat --machine zen4 -w load.l2.latency -e r2000C0 2>&1 | grep -q 'bits 35:32, 31:23, 18 and 15:0' &&
 		"$s" stat --machine nehalem-ep -w load.l2.latency -e r1000000C0 2>&1 | grep -q 'no event of that name'
 }
@@ -97,4 +97,26 @@ listed() {
 check "amd_counters_beyond_the_cores_are_listed" listed
 # 10 GiB of pages of 2 MiB, past the page of the bus lock that counting the uncore maps
 check "stat_counts_the_uncore_beside_many_pages" "$s" stat --machine zen4 --windows 1 -w tlb.walk_2m.penalty -e L3_LOOKUP_STATE.ALL_COHERENT_ACCESSES_TO_L3
+# where the slots of dispatch go, as the vendor accounts them: all of them somewhere, and where the machine's latencies say
+slots() { # MACHINE ROW PART LOW HIGH
+	"$s" stat --machine "$1" --windows 20 --format csv -w "$2" -M pipeline_utilization >"$work/slots" || return 1
+	awk -F'[,"]+' -v part="$3" -v low="$4" -v high="$5" '{ sub(/.*[.]/, "", $2); v[$2] = $4 }
+		END { all = v["FRONTEND_BOUND"] + v["BACKEND_BOUND"] + v["SMT_CONTENTION"] + v["BAD_SPECULATION"] + v["RETIRING"]
+			if (all < 98 || all > 102) { print "# all are " all " per cent"; exit 1 }
+			if (v[part] < low || v[part] > high) { print "# " part " is " v[part]; exit 1 } }' "$work/slots"
+}
+pipeline() {
+	slots zen4 load.dram_local.latency BACKEND_BOUND_MEMORY 98 100 && slots zen5 load.dram_local.latency BACKEND_BOUND_BY_MEMORY 98 100 &&
+		slots zen4 frontend.l1i_l3.penalty FRONTEND_BOUND_LATENCY 88 100 && slots zen5 frontend.l1i_l3.penalty FRONTEND_BOUND_BY_LATENCY 88 100 &&
+		slots zen4 branch.conditional.penalty BAD_SPECULATION_MISPREDICTS 5 40 && slots zen5 branch.indirect.penalty BAD_SPECULATION_FROM_MISPREDICTS 2 40 &&
+		slots zen4 exec.microcode_switch.penalty RETIRING_MICROCODE 20 60 && slots zen4 exec.div64_hard.latency BACKEND_BOUND_CPU 60 100
+}
+check "amd_slots_of_dispatch_are_all_accounted_for" pipeline
+levels() { # the second level is the first one taken apart
+	slots zen4 branch.indirect.penalty RETIRING 2 20 && awk -F'[,"]+' '{ sub(/.*[.]/, "", $2); v[$2] = $4 }
+		function same(a, b) { return a - b < 0.01 && b - a < 0.01 }
+		END { exit !(same(v["FRONTEND_BOUND"], v["FRONTEND_BOUND_LATENCY"] + v["FRONTEND_BOUND_BANDWIDTH"]) && same(v["BACKEND_BOUND"], v["BACKEND_BOUND_MEMORY"] + v["BACKEND_BOUND_CPU"]) &&
+			same(v["BAD_SPECULATION"], v["BAD_SPECULATION_MISPREDICTS"] + v["BAD_SPECULATION_PIPELINE_RESTARTS"]) && same(v["RETIRING"], v["RETIRING_FASTPATH"] + v["RETIRING_MICROCODE"])) }' "$work/slots"
+}
+check "amd_slots_of_dispatch_at_the_second_level" levels
 tap_end
