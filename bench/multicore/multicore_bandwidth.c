@@ -228,6 +228,7 @@ static void take(const struct multicore *c, const struct point *p, struct row_re
 	} else if (evidence_work_holds(&c->counting, &c->members[0].set, p->events_micro, "iteration", out)) {
 		out->status = out->noisy ? ROW_NOISY : ROW_OK;
 		text_fmt(&reason, "%s", out->noisy ? noise : "");
+		traffic_judge(c->members[0].set.kernel, out);
 	}
 }
 

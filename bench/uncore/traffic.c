@@ -7,6 +7,8 @@
 #include "bench/measure/measure.h"
 #include "pmu/core/concept.h"
 
+#define ODD_PERMILLE 40 /* of lines read or written: those of other work */
+#define LEAST_PART 8     /* of its traffic: not all channels of a machine have counters */
 #define PAIRS_BYTES (TRAFFIC_SOCKETS * TRAFFIC_COUNTS * SAMPLES_MAX * sizeof(struct pair))
 
 bool traffic_method_of(const struct processor *p, struct traffic_method *out)
@@ -219,6 +221,41 @@ void traffic_stop(struct traffic *t, const struct bench *b)
 	if (t->pairs)
 		b->host->put(b->host->self, t->pairs, PAIRS_BYTES);
 	t->pairs = NULL;
+}
+
+/* --- judgement --------------------------------------------------------------------------------- */
+
+/* Each array that is loaded is read, and the one that is stored written; it is read first unless the kernel's stores go past the caches. */
+void traffic_judge(const struct kernel *k, struct row_result *out)
+{
+	const struct row *r = out->row;
+	const int64_t arrays = k->step_bytes ? k->data_bytes / k->step_bytes : 0, stored = k->stores > 0, loaded = str_glob("*_nt*", k->name) ? arrays - stored : arrays;
+	int64_t read = 0, written = 0;
+	struct text reason;
+
+	if (out->status != ROW_OK || r->kind != KIND_THROUGHPUT || r->target != TARGET_DRAM || !arrays || !out->traffic.sockets)
+		return;
+	for (unsigned i = 0; i < out->traffic.sockets; i++) {
+		const struct traffic_socket *s = &out->traffic.at[i];
+
+		if (!s->channels)
+			return;
+		for (unsigned c = 0; c < s->channels; c++) {
+			read += s->bytes[TRAFFIC_READ + c];
+			written += s->bytes[TRAFFIC_WRITE + c];
+		}
+	}
+	const int64_t array = out->value_milli / 1000 / arrays, a = read * stored, b = written * loaded, more = a > b ? a : b;
+
+	if (a - b <= more / 1000 * ODD_PERMILLE && b - a <= more / 1000 * ODD_PERMILLE && read >= array * loaded / LEAST_PART && written >= array * stored / LEAST_PART)
+		return;
+	out->status = ROW_UNPROVEN;
+	text_init(&reason, out->reason, sizeof(out->reason));
+	text_fmt(&reason, "the channels of memory read ");
+	text_fixed(&reason, read / 1000000, 3);
+	text_fmt(&reason, " and wrote ");
+	text_fixed(&reason, written / 1000000, 3);
+	text_fmt(&reason, " GB/s, unlike %u arrays read and %u written", (unsigned)loaded, (unsigned)stored);
 }
 
 /* --- output ------------------------------------------------------------------------------------ */

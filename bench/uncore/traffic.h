@@ -55,6 +55,11 @@ void traffic_reduce(const struct traffic *t, const struct bench *b, unsigned goo
 /* Stops the counters and releases the pairs' memory. */
 void traffic_stop(struct traffic *t, const struct bench *b);
 
+/* A stream in memory that is `ok` stays so only if the channels that are counted read and wrote lines in the proportion of its arrays, and at least a part of what it moved; else
+ * it is `unproven` with the figures. Nothing happens where a socket's channels are not counted. */
+struct kernel;
+void traffic_judge(const struct kernel *k, struct row_result *out);
+
 /* JSON: a list, or null if empty. Table: lines below the row's own. */
 void traffic_channels_json(struct text *t, const struct traffic_result *r);
 void traffic_links_json(struct text *t, const struct traffic_result *r);

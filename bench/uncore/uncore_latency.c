@@ -467,6 +467,8 @@ void uncore_latency_end(struct loop *l, struct row_result *out)
 
 	if (q->chase)
 		judge(l, moved, out);
-	else if (q->counted >> TRAFFIC & 1)
+	else if (q->counted >> TRAFFIC & 1) {
 		traffic(l, out);
+		traffic_judge(l->sets[0].kernel, out);
+	}
 }

@@ -16,19 +16,21 @@
 #define WHOLE 100000 /* thousandths of the row's unit */
 #define BASE    4000
 
-enum kind { AT_MOST_KIND, DIFFERENCE_KIND, EQUAL_KIND, LESS_KIND, BELOW_KIND };
+enum kind { AT_MOST_KIND, DIFFERENCE_KIND, EQUAL_KIND, LESS_KIND, BELOW_KIND, FILLS_KIND };
 static const struct { enum kind kind; const char *row, *other, *base; } relations[] = {
 #define AT_MOST(low, high, why) { AT_MOST_KIND, low, high, NULL },
 #define DIFFERENCE(part, whole, less, why) { DIFFERENCE_KIND, part, whole, less },
 #define EQUAL(a, b, why) { EQUAL_KIND, a, b, NULL },
 #define LESS(low, high, why) { LESS_KIND, low, high, NULL },
 #define BELOW(part, limit, why) { BELOW_KIND, part, limit, NULL },
+#define FILLS(part, limit, why) { FILLS_KIND, part, limit, NULL },
 #include "bench/catalogue/relations.def"
 #undef AT_MOST
 #undef DIFFERENCE
 #undef EQUAL
 #undef LESS
 #undef BELOW
+#undef FILLS
 };
 
 static struct writer w;
@@ -119,13 +121,13 @@ static void expect(const char *name, const char *other)
 static void pair(enum kind kind, const char *row, const char *other, const char *base, bool broken)
 {
 	begin();
-	written(row, broken && kind >= LESS_KIND ? WHOLE - 1000 : broken ? 2 * WHOLE : kind == AT_MOST_KIND || kind >= LESS_KIND ? WHOLE / 2 : kind == DIFFERENCE_KIND ? WHOLE - BASE : WHOLE);
+	written(row, broken && kind >= LESS_KIND ? WHOLE - 1000 : broken ? 2 * WHOLE : kind == FILLS_KIND ? WHOLE / 4 : kind == AT_MOST_KIND || kind >= LESS_KIND ? WHOLE / 2 : kind == DIFFERENCE_KIND ? WHOLE - BASE : WHOLE);
 	written(other, WHOLE);
 	if (base && strcmp(base, other))
 		written(base, BASE);
 	cross_check_run(&w, never_odd, NULL);
 	expect(row, broken ? other : NULL);
-	expect(other, broken && kind != BELOW_KIND ? row : NULL);
+	expect(other, broken && kind < BELOW_KIND ? row : NULL);
 	end();
 }
 
@@ -168,9 +170,26 @@ static void test_rows_of_another_status_are_not_compared(void **state)
 	end();
 }
 
+/* A reorder buffer of 128 entries is full of 63 stores of two entries, and of 126 of one; an odd one keeps an entry. */
+static void test_stores_that_fill_the_reorder_buffer_are_no_size(void **state)
+{
+	static const struct { int64_t stores, rob; bool fill; } cases[] = { { 63, 128, true }, { 63, 129, true }, { 62, 128, false }, { 65, 128, false }, { 126, 128, true }, { 125, 128, false } };
+
+	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+		begin();
+		written("size.store_buffer.entries", cases[i].stores * 1000);
+		written("size.rob.entries", cases[i].rob * 1000);
+		cross_check_run(&w, never_odd, NULL);
+		expect("size.store_buffer.entries", cases[i].fill ? "size.rob.entries" : NULL);
+		expect("size.rob.entries", NULL);
+		end();
+	}
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_each_contradiction_marks_both_rows), cmocka_unit_test(test_rows_of_another_status_are_not_compared) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_stores_that_fill_the_reorder_buffer_are_no_size), cmocka_unit_test(test_each_contradiction_marks_both_rows), cmocka_unit_test(test_rows_of_another_status_are_not_compared) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
