@@ -445,6 +445,8 @@ FUZZ_SOURCES_fuzz_journal := runner/data/reader.c runner/data/reader_check.c ben
 FUZZ_SOURCES_fuzz_resume := bench/results/journal.c bench/results/writer.c bench/results/writer_resume.c bench/results/document.c pmu/text.c $(LAYERS)
 FUZZ_SOURCES_fuzz_counts := runner/data/counts.c runner/data/perf_event.c bench/report/user_account.c bench/workloads/stall_model.c bench/results/document.c pmu/text.c $(RUNNER)
 FUZZ_SOURCES_fuzz_settings := efi/app/config.c efi/network/address.c pmu/text.c bench/suite/suite.c bench/measure/cpuset.c bench/workloads/profile.c $(LAYERS)
+# exec.c alone takes clang half a minute with optimization and the sanitizers.
+FUZZ_FLAGS_fuzz_decode   := -O0
 FUZZ_FLAGS_fuzz_results  := -fno-sanitize-coverage=trace-cmp
 FUZZ_FLAGS_fuzz_request  := $(FUZZ_FLAGS_fuzz_results)
 FUZZ_FLAGS_fuzz_machine  := $(FUZZ_FLAGS_fuzz_results)

@@ -191,6 +191,17 @@ told=(-fw_cfg "name=opt/stallmeter/options,file=$work/options.txt")
 
 [ -z "$crash" ] || told+=(-fw_cfg "name=opt/stallmeter/crash,string=${crash//,/,,}")
 
+# STALLMETER_FIRMWARE_STATES=DIR, for tests that boot often: a boot of OVMF begins where it has unpacked itself (runner/firmware_state.sh).
+common=(-machine "$machine" -cpu "$cpu" -smp "$smp" -m "$((memory / nodes * nodes))M" "${numa[@]}")
+incoming=()
+if [ -n "${STALLMETER_FIRMWARE_STATES:-}" ] && [ "$accel$bios$network$memory_files${secure[*]}" = tcg ]; then
+	case " $* " in *" -machine "* | *" -cpu "* | *" -smp "* | *" -m "* | *" -numa "* | *" -object "* | *" -global "*) ;; *)
+		state=$STALLMETER_FIRMWARE_STATES/$(printf '%s ' "${common[@]}" "$firmware" | md5sum | cut -c 1-12)
+		if cp "$variables" "$work/vars.fd" && "$(dirname "$0")/firmware_state.sh" "$state" "${common[@]}" "${flash[@]}"; then incoming=(-incoming "exec:cat $state"); fi
+		cp "$variables" "$work/vars.fd" ;;
+	esac
+fi
+
 rc=0
 named=()
 if [ "$accel" = kvm ]; then
@@ -198,9 +209,7 @@ if [ "$accel" = kvm ]; then
 	rm -f "$work/pid"
 	(for ((i = 0; i < 100; i++)); do [ ! -s "$work/pid" ] || { pin "$(cat "$work/pid")"; break; }; sleep 0.1; done) &
 fi
-timeout --signal=KILL "$limit" qemu-system-x86_64 -machine "$machine" "${secure[@]}" -cpu "$cpu" -smp "$smp" \
-	-m "$((memory / nodes * nodes))M" "${numa[@]}" \
-	"${named[@]}" -nodefaults -no-user-config -net none -display none -boot menu=off $no_reboot \
+timeout --signal=KILL "$limit" qemu-system-x86_64 "${common[@]}" "${secure[@]}" "${incoming[@]}" "${named[@]}" -nodefaults -no-user-config -net none -display none -boot menu=off $no_reboot \
 	"${flash[@]}" \
 	"${disk[@]}" "${card[@]}" \
 	"${console[@]}" -device isa-debugcon,iobase=0xe9,chardev=console \

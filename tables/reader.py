@@ -4,6 +4,8 @@ import os
 import re
 
 BITS64 = (1 << 64) - 1
+NUMBER = re.compile(r"0x[0-9A-Fa-f]+|[0-9]+")
+NOT_PRINTABLE = re.compile(r"[^ -~]")
 
 
 class Problems:
@@ -23,7 +25,7 @@ def number(p, row, key, low=0, high=BITS64, empty=None):
     text = row.get(key, "")
     if text == "" and empty is not None:
         return empty
-    if not re.fullmatch(r"0x[0-9A-Fa-f]+|[0-9]+", text):
+    if not NUMBER.fullmatch(text):
         p.add(row.where, key, "'%s' is no number; decimal or 0x-hexadecimal" % text)
         return low
     value = int(text, 0)
@@ -37,7 +39,7 @@ def words(p, row, key, needed=True):
     text = row.get(key, "").strip()
     if needed and not text:
         p.add(row.where, key, "is missing")
-    bad = [c for c in text if not 32 <= ord(c) < 127]
+    bad = NOT_PRINTABLE.search(text)
     if bad:
         p.add(row.where, key, "has a character that is not printable ASCII: %r" % bad[0])
     return text
@@ -50,10 +52,9 @@ def read_csv(p, folder, name, columns):
     if not os.path.exists(path):
         return None
     with open(path, encoding="ascii", errors="surrogateescape") as f:
-        for n, line in enumerate(f, 1):
-            if line.startswith("#") or not line.strip():
-                continue
-            fields = [x.strip() for x in next(csv.reader([line]))]
+        numbered = [(n, line) for n, line in enumerate(f, 1) if not line.startswith("#") and line.strip()]
+        for (n, _), fields in zip(numbered, csv.reader(line for _, line in numbered)):
+            fields = [x.strip() for x in fields]
             where = (os.path.join("tables", name), n)
             if header is None:
                 header = fields

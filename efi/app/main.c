@@ -148,6 +148,10 @@ static enum exit_status run_app(struct app *app)
 		print("no memory for a picture of the screen: its text goes on\n");
 	result = app->config.backend == BACKEND_SIM && test[0] == 0 ? on_simulated(app, &r) : on_machine(app, &r, test);
 	str_copy(app->directory, sizeof(app->directory), r.directory);
+	/* Not only a row completes a start: a count, a plan, a setting that is refused later do. A machine that starts again by itself keeps counting
+	 * refusals, or it would do so forever. */
+	if (test[0] == 0 && result != EXIT_BROKEN && (result != EXIT_BAD_INPUT || app->config.end != END_REBOOT))
+		resume_progress(&app->state, &app->files);
 	app->ran = test[0] == 0;
 	app->again = r.again;
 	watchdog_disarm(&app->watchdog);

@@ -1,6 +1,6 @@
 /* efi/app/resume.h: what earlier boots left: an interrupted run, starts that completed nothing, a series of boots.
  *
- * \stallmeter\state.txt holds `starts`, the number of consecutive starts that did not complete a row, and, while a run is
+ * \stallmeter\state.txt holds `starts`, the number of consecutive starts that completed nothing, and, while a run is
  * repeated over several boots, `series` (the runs' numbers) and `key` (of suite_key). `processors` is the first way of starting
  * the other processors that is known to come back, `starting` that one is under way. If the file is missing or damaged, there is
  * no state. */
@@ -23,7 +23,7 @@ struct state {
 
 /* Reads the state and counts this start. False: too many consecutive ones; the count starts over. */
 bool resume_begin(struct state *s, struct files *files);
-/* A row has ended: this start has completed something. */
+/* A row has ended, or the application by itself: this start has completed something. */
 void resume_progress(struct state *s, struct files *files);
 /* How the processors are to be started, at least as `wish` says, and recorded before it is done. resume_started: it came back. */
 enum start resume_start(struct state *s, struct files *files, enum start wish);

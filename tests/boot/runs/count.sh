@@ -24,14 +24,7 @@ check "count_metrics_are_on_the_console" grep -E '[1-9].*MEM_BW_READS' "$log"
 boot "backend=sim:pentium4 count=LOADS_RETIRED workload=load.l2.latency,idle"
 check "count_events_end_well" ended 0
 check "count_events_are_the_hosts" as_on_host --machine pentium4 -e LOADS_RETIRED -w load.l2.latency,idle
-# What does not fit is one line and nothing runs.
-boot "backend=sim:nehalem-ep count=LONGEST_LAT_CACHE.MISSS workload=idle"
-check "count_wrong_name_is_status_2" ended 2
-check "count_wrong_name_is_told_with_the_nearest" grep -E 'options:1: .*LONGEST_LAT_CACHE.MISSS.* nearest: LONGEST_LAT_CACHE.MISS' "$log"
+# What does not fit is one line and nothing runs: tests/boot/runs/settings.sh.
 boot "backend=hw count=INST_RETIRED workload=idle"
 check "count_without_counters_is_status_3" ended 3
-for bad in "count=X" "count=X workload=idle interval_ms=0" "count=X workload=idle interval_ms=1.2345" "count=X workload=idle mode=plan"; do
-	boot "backend=sim:nehalem-ep $bad"
-	check "count_refuses_${bad//[ =.]/_}" ended 2
-done
 tap_end

@@ -9,6 +9,7 @@ hold() { # MACHINES ROWS
 }
 hold "look shared" copy.dram_all.bandwidth,triad.dram.bandwidth,read.l3.bandwidth
 hold "above tracker" write.dram_all.bandwidth,copy.dram_all.bandwidth
+hold "slice" read.dram_all.bandwidth
 hold "slice tree" write.dram.bandwidth,copy.dram.bandwidth,triad.dram_all.bandwidth
 hold "narrow wide laptop" read.l2.bandwidth,copy.l2.bandwidth,triad.l3.bandwidth,write.l3.bandwidth
 hold "narrow wide laptop" load.l3.latency,load.dram_local.latency,load.dram_overlap.interval,tlb.stlb_walk_4k.penalty,branch.conditional.penalty

@@ -18,7 +18,7 @@
 #include "tests/unit/support/machine_random.h"
 
 #define SEED_PRESET 20090330
-#define MACHINES_PRESET 20
+#define MACHINES_PRESET 10 /* more: tests/shell/simulator/machines_long.sh */
 #define ROWS_PRESET "frontend.lcp.*,frontend.decode.*,frontend.l1i_l2.*,frontend.baclear.*,branch.*,split.*," \
 	"store.forward_fail*,store.alias*,tlb.itlb.*,tlb.walk_concurrency.*," \
 	"sync.lock.*,sync.split_lock.*,exec.fp_assist*,exec.partial*,exec.bypass*,size.fill_buffers.*,load.dram_overlap.*," \
