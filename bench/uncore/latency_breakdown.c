@@ -12,7 +12,6 @@
 #include "bench/measure/cores.h"
 #include "pmu/core/concept.h"
 
-#define LOCK_SLOT 9        /* as uncore_latency.c, which has unmapped it by now */
 #define ONE_HOME_MILLI 950 /* entries per load, thousandths: all loads go to that home */
 #define FEW_MILLI 50       /* entries per load, thousandths: with fewer, no residence is reported */
 
@@ -112,7 +111,7 @@ void latency_breakdown_row(struct loop *l, struct row_result *out)
 {
 	struct bench *b = l->b;
 	struct latency_breakdown_result *r = &out->queue.breakdown;
-	struct mapping lock = { .va = SPACE_DATA + LOCK_SLOT * PAGE_1G, .bytes = PAGE_4K, .page_bytes = PAGE_4K };
+	struct mapping lock = { .va = SPACE_LOCK, .bytes = PAGE_4K, .page_bytes = PAGE_4K };
 	uint64_t v[OF_READER] = { 0 }, h[OF_HOME] = { 0 };
 	unsigned socket = 0, home = 0;
 

@@ -5,7 +5,6 @@
 #include "bench/uncore/latency_breakdown.h"
 #include "pmu/core/concept.h"
 
-#define LOCK_SLOT 9     /* as latency_breakdown.c, which has unmapped it by now */
 #define TERMS_MOST 16u
 #define HIT_MILLI 985   /* per load, of those to open pages: the rest are the first of their page, one in 128 of pages of 8 KiB; each takes a
                            tenth to a third longer */
@@ -20,7 +19,7 @@ static const char *const counted[CONCEPTS] = { "channel.read", "channel.activate
 static enum status count(struct loop *l, unsigned set, uint64_t sums[CONCEPTS], const char **why)
 {
 	struct bench *b = l->b;
-	struct mapping lock = { .va = SPACE_DATA + LOCK_SLOT * PAGE_1G, .bytes = PAGE_4K, .page_bytes = PAGE_4K };
+	struct mapping lock = { .va = SPACE_LOCK, .bytes = PAGE_4K, .page_bytes = PAGE_4K };
 	const char *names[TERMS_MOST];
 	uint64_t values[TERMS_MOST] = { 0 };
 	unsigned of[TERMS_MOST], n = 0, socket = 0;

@@ -4,7 +4,6 @@
 #include "bench/measure/cores.h"
 #include "pmu/core/concept.h"
 
-#define LOCK_SLOT 9                   /* the GiB of the data space whose page the bus lock uses */
 #define CLOCK_TOLERANCE_MICRO 20000   /* 2 %: variation of uncore cycles per TSC tick between windows; a ratio step is larger */
 #define CLOCK_TICKS_LEAST 10000       /* of a row's pairs, for comparison with other rows: below, one extra line read beside a window matters */
 #define CLOSE_WINDOWS 24u             /* of dependent divisions, to detect a clock that changes within the windows of rows: */
@@ -211,7 +210,7 @@ void uncore_latency_begin(struct loop *l, struct row_result *out)
 			give_up_box(b, q->names[OCCUPANCY], problem, out);
 		return;
 	}
-	q->lock = (struct mapping){ .va = SPACE_DATA + LOCK_SLOT * PAGE_1G, .bytes = PAGE_4K, .page_bytes = PAGE_4K };
+	q->lock = (struct mapping){ .va = SPACE_LOCK, .bytes = PAGE_4K, .page_bytes = PAGE_4K };
 	if (st == ST_OK)
 		st = b->a->ops->map(b->a->self, &q->lock);
 	if (st != ST_OK) {

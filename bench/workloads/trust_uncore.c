@@ -8,7 +8,6 @@
 #define PAIRS 5u
 #define PAIRS_SIMULATED 1u
 #define ROUNDS_FACTOR 2u   /* rounds at most, per pair wanted: disturbed ones are repeated */
-#define LOCK_SLOT 9        /* the GiB of the data space whose page the bus lock of queues uses */
 #define TERMS_MOST 8u     /* terms of a concept: a channel each */
 
 /* One socket's events for a row: each slot of the plan is a term of an entry. */
@@ -221,7 +220,7 @@ void trust_uncore_row(struct bench *b, const struct row *row, struct trust_resul
 {
 	struct asked *a = row && any_counted(b, row, out) ? b->host->get(b->host->self, sizeof(*a)) : NULL;
 	struct row_result *result = a ? b->host->get(b->host->self, sizeof(*result)) : NULL;
-	struct mapping lock = { .va = SPACE_DATA + LOCK_SLOT * PAGE_1G, .bytes = PAGE_4K, .page_bytes = PAGE_4K };
+	struct mapping lock = { .va = SPACE_LOCK, .bytes = PAGE_4K, .page_bytes = PAGE_4K };
 	uint64_t found = 0;
 	struct loop l;
 

@@ -7,7 +7,6 @@
 #include "runner/host/backend.h"
 
 #define SELECT_ON 0x430000u /* IA32_PERFEVTSEL: USR, OS and EN (SDM vol. 3, figure 18-6) */
-#define LOCK_SLOT 8 /* the GiB of the data space whose page the bus lock of queues uses */
 
 /* The simulated machine that is asked what it models, and where its answers are added up. */
 struct listing {
@@ -262,7 +261,7 @@ static enum status listing_open(const struct command *c, struct listing *l, cons
 	}
 	if (st == ST_OK) {
 		bench_init(&l->bench, b->access, &l->cpu, &host, 0, 0);
-		l->lock = (struct mapping){ .va = SPACE_DATA + LOCK_SLOT * PAGE_1G, .bytes = PAGE_4K, .page_bytes = PAGE_4K };
+		l->lock = (struct mapping){ .va = SPACE_LOCK, .bytes = PAGE_4K, .page_bytes = PAGE_4K };
 		st = b->access->ops->map(b->access->self, &l->lock);
 	}
 	if (st != ST_OK)

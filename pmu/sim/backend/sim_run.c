@@ -301,17 +301,41 @@ static bool gives_way(const struct hart *h, const struct code_entry *c, uint64_t
 	return core_grant(h->core) > until_grant;
 }
 
+/* The cycle until which a hart may run: its own limit, that of the run, and the next SMI. */
+static inline uint64_t last_cycle(const struct sim *s, const struct hart *h, uint64_t until)
+{
+	if (until > s->limit_cycle)
+		until = s->limit_cycle;
+	return s->m.fault_smi_period_us && until > h->next_smi ? h->next_smi : until;
+}
+
+/* Ends the job of a hart that stopped on a fault, at its routine's return or at the time limit; else takes SMIs. `unfinished`: the sibling was
+ * granted a step within an instruction. */
+static inline __attribute__((always_inline)) void hart_stopped(struct sim *s, struct hart *h, enum status st, uint8_t vector, bool unfinished)
+{
+	if (st != ST_OK) {
+		if (!s->problem[0]) {
+			struct text t;
+			text_init(&t, s->problem, sizeof(s->problem));
+			text_fmt(&t, "exception %u at 0x%llx", vector, (unsigned long long)h->regs.rip);
+		}
+		hart_end(s, h, st == ST_FAULT ? ST_FAULT : st, vector);
+	} else if (h->regs.rip == h->end_ip && !unfinished) {
+		hart_end(s, h, ST_OK, 0);
+	} else if (core_clock(h->core) > s->limit_cycle) {
+		hart_end(s, h, ST_TIMEOUT, 0);
+	} else if (s->m.fault_smi_period_us && !unfinished) {
+		take_smis(s, h, true);
+	}
+}
+
 /* Runs one hart until its grant is later than that or its job ends. */
 static inline __attribute__((always_inline)) void hart_go(struct sim *s, struct hart *h, uint64_t until_grant, bool only, const bool twins)
 {
-	uint64_t until = until_grant / 2;
+	const uint64_t until = last_cycle(s, h, until_grant / 2);
 	struct effects e;
 	uint8_t vector = 0;
 	enum status st = ST_OK;
-	if (until > s->limit_cycle)
-		until = s->limit_cycle;
-	if (s->m.fault_smi_period_us && until > h->next_smi)
-		until = h->next_smi;
 	uint64_t count = 0;
 	bool first = true; /* it has been granted its step */
 	const bool pairs = twins && s->both[0] != NULL;
@@ -369,20 +393,7 @@ static inline __attribute__((always_inline)) void hart_go(struct sim *s, struct 
 	} while (core_clock(h->core) <= until);
 	h->instructions += count;
 	h->running = NULL;
-	if (st != ST_OK) {
-		if (!s->problem[0]) {
-			struct text t;
-			text_init(&t, s->problem, sizeof(s->problem));
-			text_fmt(&t, "exception %u at 0x%llx", vector, (unsigned long long)h->regs.rip);
-		}
-		hart_end(s, h, st == ST_FAULT ? ST_FAULT : st, vector);
-	} else if (h->regs.rip == h->end_ip && !(twins && core_unfinished(h->core))) {
-		hart_end(s, h, ST_OK, 0);
-	} else if (core_clock(h->core) > s->limit_cycle) {
-		hart_end(s, h, ST_TIMEOUT, 0);
-	} else if (s->m.fault_smi_period_us && !(twins && core_unfinished(h->core))) {
-		take_smis(s, h, true);
-	}
+	hart_stopped(s, h, st, vector, twins && core_unfinished(h->core));
 }
 
 static OWN_PAGE void hart_run(struct sim *s, struct hart *h, uint64_t until_grant, bool only)

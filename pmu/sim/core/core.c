@@ -94,6 +94,74 @@ static inline unsigned shape_parts(enum plan_shape shape)
 	return parts[shape];
 }
 
+/* Cycles of a slot: allocated, first dispatch possible, latest dispatch, and done. */
+struct group { uint64_t allocated, from, last, done; };
+
+/* The operation itself, on its sources or on what the load brings. */
+static PIPE_INLINE enum status group_main(struct core_thread *c, const struct insn *in, const struct core_plan *p, const struct effects *e,
+	uint64_t ip, const enum plan_shape shape, const bool quick, struct core_progress *w, struct group *g)
+{
+	const bool simple = shape != SHAPE_ANY;
+	unsigned latency = p->latency;
+	uint64_t at = pipe_sources_ready(c, p, max_cycle(g->from, w->result));
+	if (!simple && p->special && p->class != UC_LOCK)
+		at = pipe_special_ready(c, p, in, ip, pipe_address_ready(c, p, at));
+	if (shape == SHAPE_NOP || (!simple && !p->ports)) {
+		w->main_dispatch = at;
+		if (p->class == UC_NOP && !p->move_free)
+			at = g->allocated;
+		else if (p->move_free && !p->read_count)
+			at = g->allocated;
+	} else {
+		if (!simple && p->divider) {
+			latency = pipe_divide_cycles(c->m, p, e, p->latency);
+			at = pipe_dispatch_long(c, p, pipe_divide_cycles(c->m, p, e, p->busy), at, UINT64_MAX);
+		} else {
+			at = !simple && p->busy > 1 ? pipe_dispatch_long(c, p, p->busy, at, UINT64_MAX) : pipe_dispatch(c, p->ports, at, UINT64_MAX, quick);
+		}
+		w->main_dispatch = at;
+		g->last = max_cycle(g->last, at);
+		if (!quick && p->multiply)
+			signal_pulse(c->signals, SIG_MULTIPLIES, at, 1);
+	}
+	if (!simple && p->class == UC_PREFETCH) {
+		const enum status s = core_prefetch(c, in, ip, e->load_va, at, &at);
+		if (s != ST_OK)
+			return s;
+	}
+	if (!simple && p->class == UC_LOCK && w->load_dispatch)
+		w->result = max_cycle(w->result, w->load_dispatch + latency + (crosses_line(e->load_va, e->load_bytes) ? c->m->core_split_lock_cycles : 0));
+	else
+		w->result = at + latency;
+	w->main_done = w->result;
+	g->done = max_cycle(g->done, w->result);
+	return ST_OK;
+}
+
+/* A store's address and its data. */
+static PIPE_INLINE void group_store(struct core_thread *c, const struct core_plan *p, const unsigned parts, const bool quick,
+	struct core_progress *w, struct group *g)
+{
+	if (parts & PART_STA) {
+		w->buffer = g->allocated;
+		uint64_t d = pipe_dispatch(c, c->m->exec[UC_STA].port_mask, pipe_address_ready(c, p, g->from), UINT64_MAX, quick);
+		w->address_done = d + c->m->exec[UC_STA].latency;
+		g->last = max_cycle(g->last, d);
+		g->done = max_cycle(g->done, w->address_done);
+	}
+	if (parts & PART_STD) {
+		uint64_t at = max_cycle(g->from, w->result);
+		if (p->class == UC_LOCK) /* the latency contains the write */
+			at = max_cycle(g->from, w->result - c->m->exec[UC_STD].latency);
+		if (p->class == UC_NOP)
+			at = pipe_sources_ready(c, p, at);
+		uint64_t d = pipe_dispatch(c, c->m->exec[UC_STD].port_mask, at, UINT64_MAX, quick);
+		w->data_done = d + c->m->exec[UC_STD].latency;
+		g->last = max_cycle(g->last, d);
+		g->done = max_cycle(g->done, w->data_done);
+	}
+}
+
 /* One group; the same body is compiled for each shape. */
 static PIPE_INLINE enum status account_group(struct core_thread *c, const struct insn *in,
 	const struct core_plan *p, const struct effects *e, uint64_t ip, const unsigned parts, const enum plan_shape shape,
@@ -107,85 +175,38 @@ static PIPE_INLINE enum status account_group(struct core_thread *c, const struct
 	const uint64_t allocated = pipe_allocate(c, p, buffers, entries, w->delivered, w->why, quick);
 	const uint8_t wait_reason = c->wait_reason;
 	pipe_emit_issued(c, parts, allocated, false, quick);
-	uint64_t from = allocated + c->dispatch_cycles, last = from, done = allocated;
+	struct group g = { allocated, allocated + c->dispatch_cycles, allocated + c->dispatch_cycles, allocated };
 	if (parts & PART_LOAD) {
-		uint64_t at = pipe_address_ready(c, p, max_cycle(from, c->load_barrier));
+		uint64_t at = pipe_address_ready(c, p, max_cycle(g.from, c->load_barrier));
 		if (p->class == UC_LOCK)
 			at = pipe_special_ready(c, p, in, ip, at);
-		w->load_dispatch = last = pipe_dispatch(c, m->exec[UC_LOAD].port_mask, at, UINT64_MAX, quick);
-		const enum status s = pipe_load(c, ip, e->load_va, e->load_bytes, last, load);
+		w->load_dispatch = g.last = pipe_dispatch(c, m->exec[UC_LOAD].port_mask, at, UINT64_MAX, quick);
+		const enum status s = pipe_load(c, ip, e->load_va, e->load_bytes, g.last, load);
 		if (s != ST_OK)
 			return s;
 		if (!quick)
-			signal_pulse(c->signals, SIG_LOAD_DISPATCHED, last, 1);
-		w->result = done = load->ready;
+			signal_pulse(c->signals, SIG_LOAD_DISPATCHED, g.last, 1);
+		w->result = g.done = load->ready;
 	}
 	if (parts & PART_MAIN) {
-		unsigned latency = p->latency;
-		uint64_t at = pipe_sources_ready(c, p, max_cycle(from, w->result));
-		if (!simple && p->special && p->class != UC_LOCK)
-			at = pipe_special_ready(c, p, in, ip, pipe_address_ready(c, p, at));
-		if (shape == SHAPE_NOP || (!simple && !p->ports)) {
-			w->main_dispatch = at;
-			if (p->class == UC_NOP && !p->move_free)
-				at = allocated;
-			else if (p->move_free && !p->read_count)
-				at = allocated;
-		} else {
-			if (!simple && p->divider) {
-				latency = pipe_divide_cycles(m, p, e, p->latency);
-				at = pipe_dispatch_long(c, p, pipe_divide_cycles(m, p, e, p->busy), at, UINT64_MAX);
-			} else {
-				at = !simple && p->busy > 1 ? pipe_dispatch_long(c, p, p->busy, at, UINT64_MAX) : pipe_dispatch(c, p->ports, at, UINT64_MAX, quick);
-			}
-			w->main_dispatch = at;
-			last = max_cycle(last, at);
-			if (!quick && p->multiply)
-				signal_pulse(c->signals, SIG_MULTIPLIES, at, 1);
-		}
-		if (!simple && p->class == UC_PREFETCH) {
-			const enum status s = core_prefetch(c, in, ip, e->load_va, at, &at);
-			if (s != ST_OK)
-				return s;
-		}
-		if (!simple && p->class == UC_LOCK && w->load_dispatch)
-			w->result = max_cycle(w->result, w->load_dispatch + latency + (crosses_line(e->load_va, e->load_bytes) ? m->core_split_lock_cycles : 0));
-		else
-			w->result = at + latency;
-		w->main_done = w->result;
-		done = max_cycle(done, w->result);
+		const enum status s = group_main(c, in, p, e, ip, shape, quick, w, &g);
+		if (s != ST_OK)
+			return s;
 	}
-	if (parts & PART_STA) {
-		w->buffer = allocated;
-		uint64_t d = pipe_dispatch(c, m->exec[UC_STA].port_mask, pipe_address_ready(c, p, from), UINT64_MAX, quick);
-		w->address_done = d + m->exec[UC_STA].latency;
-		last = max_cycle(last, d);
-		done = max_cycle(done, w->address_done);
-	}
-	if (parts & PART_STD) {
-		uint64_t at = max_cycle(from, w->result);
-		if (p->class == UC_LOCK) /* the latency contains the write */
-			at = max_cycle(from, w->result - m->exec[UC_STD].latency);
-		if (p->class == UC_NOP)
-			at = pipe_sources_ready(c, p, at);
-		uint64_t d = pipe_dispatch(c, m->exec[UC_STD].port_mask, at, UINT64_MAX, quick);
-		w->data_done = d + m->exec[UC_STD].latency;
-		last = max_cycle(last, d);
-		done = max_cycle(done, w->data_done);
-	}
+	group_store(c, p, parts, quick, w, &g);
 	if (entries) {
-		pipe_rs_leave(c, last, entries);
+		pipe_rs_leave(c, g.last, entries);
 		if (!quick)
-			signal_level(c->signals, SIG_RS_OCCUPANCY, allocated, last, entries);
+			signal_level(c->signals, SIG_RS_OCCUPANCY, allocated, g.last, entries);
 	}
-	c->last_complete = max_cycle(c->last_complete, done);
-	w->complete = max_cycle(w->complete, done);
-	if (!quick && pipe_attributes(c, done)) {
+	c->last_complete = max_cycle(c->last_complete, g.done);
+	w->complete = max_cycle(w->complete, g.done);
+	if (!quick && pipe_attributes(c, g.done)) {
 		const struct flight f = { w->load_dispatch, w->main_dispatch, w->main_done, w->address_done, w->data_done, *load, wait_reason,
 			p->divider, p->special };
-		pipe_attribute(c, parts, allocated, &f, c->retire + 1, done);
+		pipe_attribute(c, parts, allocated, &f, c->retire + 1, g.done);
 	}
-	w->retired = pipe_retire(c, parts, allocated, done, quick);
+	w->retired = pipe_retire(c, parts, allocated, g.done, quick);
 	if (parts & PART_LOAD) {
 		c->lb[c->lb_at] = w->retired;
 		if (++c->lb_at >= c->lb_size)
@@ -215,24 +236,16 @@ static PIPE_INLINE void account_extra(struct core_thread *c, const struct core_p
 	w->retired = pipe_retire(c, PART_MAIN, allocated, done, false);
 }
 
-/* After the last of its slots. */
-static PIPE_INLINE enum status account_end(struct core_thread *c, const struct insn *in,
-	const struct core_plan *p, const struct effects *e, uint64_t ip, const enum plan_shape shape, const bool quick,
-	struct load_result *load, struct core_progress *w)
+/* Stores and flushes leave after retirement: their store buffer entry is free when they have committed. */
+static PIPE_INLINE enum status end_store(struct core_thread *c, const struct insn *in, const struct core_plan *p, const struct effects *e,
+	uint64_t ip, const enum plan_shape shape, const bool quick, const struct core_progress *w, bool *walked)
 {
-	const struct machine *m = c->m;
-	const bool simple = shape != SHAPE_ANY, fused = shape == SHAPE_FUSED;
-	bool walked = false, miss = false;
-	if (shape != SHAPE_NOP)
-		write_registers(c, p, w->result, w->retired, simple);
-	c->uops += p->unfused;
-
-	/* stores leave after retirement */
+	const bool simple = shape != SHAPE_ANY;
 	if (shape == SHAPE_STORE || (!simple && in->store)) {
 		uint64_t commit;
 		/* a locked operation requests ownership when its load dispatches, and its latency contains the write */
 		uint64_t written = p->class == UC_LOCK ? w->load_dispatch - 1 : w->retired;
-		const enum status s = pipe_store(c, in, ip, e->store_va, e->store_bytes, w->address_done, w->data_done, written, &commit, &walked);
+		const enum status s = pipe_store(c, in, ip, e->store_va, e->store_bytes, w->address_done, w->data_done, written, &commit, walked);
 		if (s != ST_OK)
 			return s;
 		if (p->class == UC_LOCK)
@@ -255,19 +268,76 @@ static PIPE_INLINE enum status account_end(struct core_thread *c, const struct i
 		if (++c->sb_at >= c->sb_size)
 			c->sb_at = 0;
 	}
-	if (shape == SHAPE_LOAD || shape == SHAPE_LOAD_OPERATION || (!simple && in->load)) {
-		if (!quick)
-			signal_pulse(c->signals, SIG_LOADS_RETIRED, w->retired, 1);
-		if (load->source == SRC_L1 && load->dtlb_level < 3)
-			signal_pulse_often(c->signals, SIG_LOAD_L1_HIT, w->retired, 1);
-		else if (load->source == SRC_L1 ? signal_subscribed_any(c->signals, SIG_LOAD_L1_HIT, SIG_LOAD_DTLB_MISS) :
-		         signal_subscribed_any(c->signals, SIG_LOAD_LFB_HIT, SIG_LOAD_DTLB_MISS))
-			pipe_emit_load(c, load, w->retired);
-		if (!simple && in->lock)
-			pipe_emit_locked(c, e, load->source, w->load_dispatch, w->retired);
-		if (load->violation)
-			pipe_clear_machine(c, SIG_MACHINE_CLEAR_MEMORY, w->retired, m->core_clear_cycles);
+	return ST_OK;
+}
+
+/* What a retired load is counted as. */
+static PIPE_INLINE void end_load(struct core_thread *c, const struct insn *in, const struct effects *e, const bool simple, const bool quick,
+	const struct load_result *load, const struct core_progress *w)
+{
+	if (!quick)
+		signal_pulse(c->signals, SIG_LOADS_RETIRED, w->retired, 1);
+	if (load->source == SRC_L1 && load->dtlb_level < 3)
+		signal_pulse_often(c->signals, SIG_LOAD_L1_HIT, w->retired, 1);
+	else if (load->source == SRC_L1 ? signal_subscribed_any(c->signals, SIG_LOAD_L1_HIT, SIG_LOAD_DTLB_MISS) :
+	         signal_subscribed_any(c->signals, SIG_LOAD_LFB_HIT, SIG_LOAD_DTLB_MISS))
+		pipe_emit_load(c, load, w->retired);
+	if (!simple && in->lock)
+		pipe_emit_locked(c, e, load->source, w->load_dispatch, w->retired);
+	if (load->violation)
+		pipe_clear_machine(c, SIG_MACHINE_CLEAR_MEMORY, w->retired, c->m->core_clear_cycles);
+}
+
+/* What ends an instruction: branches, x87 pops, and a comparison that fuses with the branch behind it. */
+static PIPE_INLINE enum status end_branch(struct core_thread *c, const struct insn *in, const struct core_plan *p, const struct effects *e,
+	uint64_t ip, const bool fused, const bool quick, const struct core_progress *w, bool *miss)
+{
+	if (p->x87)
+		signal_pulse(c->signals, SIG_X87_RETIRED, w->retired, 1);
+	if (in->x87_pop)
+		pipe_rotate_x87(c, in->x87_pop);
+	if (p->branch) {
+		if (fused && !quick)
+			signal_pulse(c->signals, SIG_UOPS_RETIRED_MACROFUSED, w->retired, 1);
+		const enum status s = pipe_branch(c, p, e, ip, w->complete, w->retired, miss);
+		if (s != ST_OK)
+			return s;
 	}
+	if (p->fuses_next) {
+		c->fused_before = true;
+		c->fused_complete = w->complete;
+	}
+	return ST_OK;
+}
+
+static PIPE_INLINE void report_retired(struct core_thread *c, const struct insn *in, const struct core_plan *p, const struct effects *e, uint64_t ip,
+	const struct load_result *load, const struct core_progress *w, bool miss, bool walked)
+{
+	struct retired r = { .ip = ip, .next_ip = e->next_rip, .cycle = w->retired, .insn = in, .effects = e,
+		.source = load->source, .dtlb_level = load->dtlb_level, .mispredicted = miss, .store_dtlb_walk = walked,
+		.load_latency = in->load ? (uint32_t)(load->ready - w->load_dispatch) : 0,
+		.translate_cycles = in->load && load->translated > w->load_dispatch ? (uint32_t)(load->translated - w->load_dispatch) : 0,
+		.uops_fused = p->fused, .uops_unfused = p->unfused };
+	c->hooks->retired(c->hooks->self, c->thread, &r);
+}
+
+/* After the last of its slots. */
+static PIPE_INLINE enum status account_end(struct core_thread *c, const struct insn *in,
+	const struct core_plan *p, const struct effects *e, uint64_t ip, const enum plan_shape shape, const bool quick,
+	struct load_result *load, struct core_progress *w)
+{
+	const struct machine *m = c->m;
+	const bool simple = shape != SHAPE_ANY, fused = shape == SHAPE_FUSED;
+	bool walked = false, miss = false;
+	if (shape != SHAPE_NOP)
+		write_registers(c, p, w->result, w->retired, simple);
+	c->uops += p->unfused;
+
+	enum status s = end_store(c, in, p, e, ip, shape, quick, w, &walked);
+	if (s != ST_OK)
+		return s;
+	if (shape == SHAPE_LOAD || shape == SHAPE_LOAD_OPERATION || (!simple && in->load))
+		end_load(c, in, e, simple, quick, load, w);
 	if (!simple && p->special)
 		pipe_special_done(c, p, w->complete, w->retired, ip);
 	if (e->fp_assist) {
@@ -276,31 +346,10 @@ static PIPE_INLINE enum status account_end(struct core_thread *c, const struct i
 			c->ready[p->writes[i]] = w->retired + m->core_fp_assist_cycles;
 	}
 	signal_pulse_often(c->signals, SIG_INSTRUCTIONS_RETIRED, w->retired, 1);
-	if (p->ends) {
-		if (p->x87)
-			signal_pulse(c->signals, SIG_X87_RETIRED, w->retired, 1);
-		if (in->x87_pop)
-			pipe_turn_x87(c, in->x87_pop);
-		if (p->branch) {
-			if (fused && !quick)
-				signal_pulse(c->signals, SIG_UOPS_RETIRED_MACROFUSED, w->retired, 1);
-			const enum status s = pipe_branch(c, p, e, ip, w->complete, w->retired, &miss);
-			if (s != ST_OK)
-				return s;
-		}
-		if (p->fuses_next) {
-			c->fused_before = true;
-			c->fused_complete = w->complete;
-		}
-	}
-	if (c->want_retired && c->hooks->retired) {
-		struct retired r = { .ip = ip, .next_ip = e->next_rip, .cycle = w->retired, .insn = in, .effects = e,
-			.source = load->source, .dtlb_level = load->dtlb_level, .mispredicted = miss, .store_dtlb_walk = walked,
-			.load_latency = in->load ? (uint32_t)(load->ready - w->load_dispatch) : 0,
-			.translate_cycles = in->load && load->translated > w->load_dispatch ? (uint32_t)(load->translated - w->load_dispatch) : 0,
-			.uops_fused = p->fused, .uops_unfused = p->unfused };
-		c->hooks->retired(c->hooks->self, c->thread, &r);
-	}
+	if (p->ends && (s = end_branch(c, in, p, e, ip, fused, quick, w, &miss)) != ST_OK)
+		return s;
+	if (c->want_retired && c->hooks->retired)
+		report_retired(c, in, p, e, ip, load, w, miss, walked);
 	if (c->alloc - c->closed > CLOSE_EVERY && !c->tape)
 		core_close_some(c);
 	return ST_OK;

@@ -74,7 +74,7 @@ void pipe_assist(struct core_thread *c, uint64_t retired);
 /* `from`: when its load was dispatched. */
 void pipe_emit_locked(struct core_thread *c, const struct effects *e, enum mem_source source, uint64_t from, uint64_t retired);
 /* Rotates the x87 stack: slot i becomes what slot i + pop was. */
-void pipe_turn_x87(struct core_thread *c, int pop);
+void pipe_rotate_x87(struct core_thread *c, int pop);
 
 /* --- pipe_dispatch.c --- */
 /* As pipe_dispatch for `ready` at or beyond the ring's `end`, where ports are free. */

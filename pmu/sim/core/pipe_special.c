@@ -18,7 +18,7 @@ void pipe_partial_stalls(struct core_thread *c, const struct core_plan *p)
 	}
 }
 
-void pipe_turn_x87(struct core_thread *c, int pop)
+void pipe_rotate_x87(struct core_thread *c, int pop)
 {
 	uint64_t ready[8], written[8];
 	uint8_t domain[8];

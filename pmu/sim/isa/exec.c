@@ -213,6 +213,17 @@ static enum status far(struct hart_regs *regs, const struct insn *in, const stru
 static enum status other(struct hart_regs *regs, const struct insn *in, const struct exec_env *env, struct effects *out, uint8_t *vector);
 static enum status floats(struct hart_regs *regs, const struct insn *in, const struct exec_env *env, struct effects *out, uint8_t *vector);
 
+static ALWAYS_INLINE void lea(struct hart_regs *regs, const struct insn *in)
+{
+	const uint64_t va = exec_address(regs, in);
+	if (in->operand_bytes == 8)
+		PUT_64(in->dst_at, va);
+	else if (in->operand_bytes == 4)
+		PUT_32(in->dst_at, va);
+	else
+		PUT_16(in->dst_at, va);
+}
+
 /* One instruction. Compiled twice: `fast` reaches memory through env->ranges only and calls nothing, so
  * that it needs no frame; what it cannot do it leaves, untouched, to the other. */
 static ALWAYS_INLINE enum status step(struct hart_regs *regs, const struct insn *in, const struct exec_env *env,
@@ -257,13 +268,7 @@ static ALWAYS_INLINE enum status step(struct hart_regs *regs, const struct insn 
 		PUT_32(in->dst_at, *(u8 *)p);
 		break;
 	case RUN_OTHER + OP_LEA:
-		va = exec_address(regs, in);
-		if (in->operand_bytes == 8)
-			PUT_64(in->dst_at, va);
-		else if (in->operand_bytes == 4)
-			PUT_32(in->dst_at, va);
-		else
-			PUT_16(in->dst_at, va);
+		lea(regs, in);
 		break;
 	case RUN_OTHER + OP_NOP: case RUN_OTHER + OP_PAUSE: case RUN_OTHER + OP_LFENCE: case RUN_OTHER + OP_MFENCE:
 	case RUN_OTHER + OP_SFENCE:
