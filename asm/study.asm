@@ -5,9 +5,9 @@
 ;   for each iteration, c = choices[iteration] in 0 .. 3:
 ;     a counted loop of c + 1 iterations, one of 4 - c; rax += c odd ? 3 : 1; call a routine with c in rcx,
 ;     which does rax += c
-;   if (frozen bit 63) MSR 0x1D9 = frozen bits 31:0
-; 30 instructions an iteration for every c. The write freezes the last-branch records (bit 0 of
-; 0x1D9 off): the code that returns to the caller would otherwise push the loop's records out. It
+;   if (frozen bits 63:32) MSR frozen bits 63:32 = frozen bits 31:0
+; 30 instructions an iteration for every c. The write freezes the last-branch records (pmu/core/lbr.h,
+; lbr_frozen): the code that returns to the caller would otherwise push the loop's records out. It
 ; needs ring 0; the caller has put the register on its list of registers to restore. Uses 8 bytes of stack.
 KERNEL k_known_program, 0, 30, 2, 1, 17, 5, 1
 	xor eax, eax
@@ -38,11 +38,11 @@ KERNEL k_known_program, 0, 30, 2, 1, 17, 5, 1
 	call .routine
 	dec rsi
 	jnz .loop
-	test rdx, rdx
-	jns .done
+	mov rcx, rdx
+	shr rcx, 32
+	jz .done
 	mov r8, rax
 	mov eax, edx
-	mov ecx, 0x1D9
 	xor edx, edx
 	wrmsr
 	mov rax, r8

@@ -36,7 +36,7 @@ static enum status snapshot(struct known_program *s, uint32_t filter, struct lbr
 		st = lbr_start(&l, filter);
 	if (st != ST_OK)
 		return st;
-	st = known_program_call(s, "k_known_program", s->map.va + start, iterations, lbr_frozen(&l) | 1ull << 63);
+	st = known_program_call(s, "k_known_program", s->map.va + start, iterations, lbr_frozen(&l));
 	stopped = lbr_stop(&l, pairs, n);
 	return st == ST_OK ? stopped : st;
 }

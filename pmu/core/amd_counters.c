@@ -16,6 +16,7 @@
 #define MSR_IBS_OP_CTL 0xC0011033u
 #define LEAF_PERFMON  0x80000022u
 #define PERFMON_V2    1u                 /* EAX */
+#define PERFMON_LBR   2u                 /* and EBX[9:4]: how many */
 
 uint32_t amd_select_msr(const struct cpu *cpu, unsigned counter)
 {
@@ -65,6 +66,8 @@ void amd_identify(const struct access *a, struct cpu *cpu)
 		return;
 	}
 	cpu->ibs = sampling(a, cpu->processor);
+	if (perfmon.eax & PERFMON_LBR && cpu->processor->lbr_pairs)
+		cpu->amd_branch_records = perfmon.ebx >> 4 & 0x3F;
 	if (second && perfmon.ebx & 0xF)
 		counters = perfmon.ebx & 0xF;
 	cpu->pmu_kind = core ? PMU_AMD : PMU_AMD_LEGACY;

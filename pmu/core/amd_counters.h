@@ -4,7 +4,7 @@
  * Linux 6.12 events/amd/core.c (facts only). PERF_CTL has the fields of IA32_PERFEVTSEL, and bits 11:8 of the event code in 35:32.
  *
  * What it does not do: large increments (two counters joined by event 0xFFF), IBS, the counters of the L3, the data fabric and the memory
- * controllers, last-branch records. */
+ * controllers. */
 #ifndef PMU_AMD_COUNTERS_H
 #define PMU_AMD_COUNTERS_H
 

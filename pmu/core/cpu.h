@@ -46,6 +46,7 @@ struct cpu {
 	uint64_t perf_capabilities;   /* MSR 0x345, 0 if there is none */
 	bool pebs;                    /* debug store present, not disabled, record format known */
 	uint32_t ibs;                 /* instruction-based sampling: CPUID 0x8000001B EAX; 0: none */
+	uint8_t amd_branch_records;  /* pairs of AMD's last-branch records (LbrExtV2), 0: none */
 	uint8_t physical_address_bits;
 	uint16_t threads_per_core, threads_per_package; /* CPUID 0x1F or 0xB, of NetBurst 1 and 4; 0 unknown */
 	const struct processor *processor; /* the descriptor that matched, never NULL after ST_OK */

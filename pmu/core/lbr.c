@@ -1,20 +1,20 @@
 /* pmu/core/lbr.c: see lbr.h. */
 #include "pmu/core/lbr.h"
 
-#define MSR_LBR_SELECT 0x1C8 /* SDM 17.6.2 */
-#define MSR_LBR_TOS    0x1C9
-#define IA32_DEBUGCTL  0x1D9
-#define DEBUGCTL_LBR   1ull
 #define MSR_LBR_INFO   0xDC0 /* formats 5 and 7; bit 63: mispredicted (SDM 17.4.8.1, 17.12.1) */
 #define FORMAT(capabilities) ((capabilities) & 0x3F) /* IA32_PERF_CAPABILITIES[5:0] */
 #define FORMAT_INFO    5
 #define FORMAT_INFO2   7
 #define ADDRESS_BITS   48    /* linear addresses; above them flags in formats 3 and 4 (SDM 17.4.8.1) */
 
-/* Where the stack lies: SDM 17.5 (Core 2) and 17.6 (Nehalem and later). */
-static const struct { uint8_t pairs_most; uint32_t from, to; } stacks[] = {
-	{ 8, 0x40, 0x60 },
-	{ LBR_PAIRS_MAX, 0x680, 0x6C0 },
+#define AMD_VALID      (3ull << 62) /* of a target: valid, speculative; neither: no branch */
+
+/* Where the stack lies: SDM 17.5 (Core 2) and 17.6 (Nehalem and later): IA32_DEBUGCTL records by bit 0, MSR_LBR_TOS tells the newest pair. AMD's (LbrExtV2):
+ * DBG_EXTN_CFG records by bit 6, and the first pair is the newest. */
+static const struct lbr_stack stacks[] = {
+	{ .pairs_most = 8, .from = 0x40, .to = 0x60, .step = 1, .select = 0x1C8, .newest = 0x1C9, .control = 0x1D9, .record = 1 },
+	{ .pairs_most = LBR_PAIRS_MAX, .from = 0x680, .to = 0x6C0, .step = 1, .select = 0x1C8, .newest = 0x1C9, .control = 0x1D9, .record = 1 },
+	{ .pairs_most = LBR_PAIRS_MAX, .amd = true, .from = 0xC0010300, .to = 0xC0010301, .step = 2, .select = 0xC000010E, .control = 0xC000010F, .record = 1 << 6 },
 };
 
 const char *lbr_filter_name(unsigned bit)
@@ -45,25 +45,26 @@ static bool listed(const struct processor *p, uint32_t msr)
 enum status lbr_open(struct lbr *l, const struct access *a, const struct cpu *cpu, unsigned core, const char **why)
 {
 	const struct processor *p = cpu->processor;
+	const bool amd = cpu->amd_branch_records != 0;
+	const uint64_t format = FORMAT(cpu->perf_capabilities);
 	uint64_t value;
 	unsigned i = 0;
 	*why = NULL;
-	const uint64_t format = FORMAT(cpu->perf_capabilities);
-	*l = (struct lbr){ .has_info = format == FORMAT_INFO || format == FORMAT_INFO2, .a = a, .cpu = cpu, .core = core, .pairs = p->lbr_pairs, .can_filter = listed(p, MSR_LBR_SELECT) };
-	while (i < COUNT_OF(stacks) && l->pairs > stacks[i].pairs_most)
+	*l = (struct lbr){ .has_info = format == FORMAT_INFO || format == FORMAT_INFO2, .a = a, .cpu = cpu, .core = core, .pairs = amd ? cpu->amd_branch_records : p->lbr_pairs };
+	while (i < COUNT_OF(stacks) && (stacks[i].amd != amd || l->pairs > stacks[i].pairs_most))
 		i++;
 	if (cpu->pmu_absent)
 		*why = cpu->pmu_absent;
 	else if (!l->pairs || i == COUNT_OF(stacks))
 		*why = "no last-branch records";
-	else if (!listed(p, IA32_DEBUGCTL))
-		*why = "IA32_DEBUGCTL is not on this processor's list of registers";
-	else if (rd(l, IA32_DEBUGCTL, &value) != ST_OK)
-		*why = "IA32_DEBUGCTL does not answer";
+	else if (!listed(p, stacks[i].control))
+		*why = "the register that starts last-branch records is not on this processor's list of registers";
+	else if (rd(l, stacks[i].control, &value) != ST_OK)
+		*why = "the register that starts last-branch records does not answer";
 	else {
-		l->from_msr = stacks[i].from;
-		l->to_msr = stacks[i].to;
-		if (rd(l, MSR_LBR_TOS, &value) != ST_OK || rd(l, l->from_msr, &value) != ST_OK)
+		l->stack = &stacks[i];
+		l->can_filter = listed(p, l->stack->select);
+		if ((l->stack->newest && rd(l, l->stack->newest, &value) != ST_OK) || rd(l, l->stack->from, &value) != ST_OK)
 			*why = "the registers of the last-branch records do not answer";
 	}
 	return *why ? ST_UNSUPPORTED : ST_OK;
@@ -71,28 +72,29 @@ enum status lbr_open(struct lbr *l, const struct access *a, const struct cpu *cp
 
 enum status lbr_start(struct lbr *l, uint32_t filter)
 {
-	enum status s = rd(l, IA32_DEBUGCTL, &l->debugctl);
+	const struct lbr_stack *k = l->stack;
+	enum status s = rd(l, k->control, &l->control);
 	if (filter & ~(uint32_t)LBR_FILTER_ALL)
 		return ST_RANGE;
 	if (filter && !l->can_filter)
 		return ST_UNSUPPORTED;
-	l->debugctl &= ~DEBUGCTL_LBR;
+	l->control &= ~(uint64_t)k->record;
 	if (s == ST_OK)
-		s = wr(l, IA32_DEBUGCTL, l->debugctl);
-	for (unsigned i = 0; s == ST_OK && listed(l->cpu->processor, l->from_msr) && i < l->pairs; i++) {
-		s = wr(l, l->from_msr + i, 0);
+		s = wr(l, k->control, l->control);
+	for (unsigned i = 0; s == ST_OK && listed(l->cpu->processor, k->from) && i < l->pairs; i++) {
+		s = wr(l, k->from + i * k->step, 0);
 		if (s == ST_OK)
-			s = wr(l, l->to_msr + i, 0);
+			s = wr(l, k->to + i * k->step, 0);
 	}
 	if (s == ST_OK && l->can_filter)
-		s = wr(l, MSR_LBR_SELECT, filter);
-	l->debugctl |= DEBUGCTL_LBR;
-	return s == ST_OK ? wr(l, IA32_DEBUGCTL, l->debugctl) : s;
+		s = wr(l, k->select, filter);
+	l->control |= k->record;
+	return s == ST_OK ? wr(l, k->control, l->control) : s;
 }
 
 uint64_t lbr_frozen(const struct lbr *l)
 {
-	return l->debugctl & ~DEBUGCTL_LBR;
+	return (uint64_t)l->stack->control << 32 | (uint32_t)(l->control & ~(uint64_t)l->stack->record);
 }
 
 static uint64_t linear(uint64_t value)
@@ -100,28 +102,40 @@ static uint64_t linear(uint64_t value)
 	return (uint64_t)((int64_t)(value << (64 - ADDRESS_BITS)) >> (64 - ADDRESS_BITS));
 }
 
+/* Whether the pair is one, and whether its branch was mispredicted. Without registers of its own, bit 63 marks that unless it copies the sign (formats 3
+ * and 4); on AMD it marks that always. */
+static bool is_pair(const struct lbr *l, uint64_t from, uint64_t to, uint64_t info, bool *missed)
+{
+	if (l->stack->amd) {
+		*missed = from >> 63;
+		return to & AMD_VALID;
+	}
+	*missed = l->has_info ? info >> 63 : (from >> 63) != (linear(from) >> 63);
+	return from || to;
+}
+
 enum status lbr_stop(struct lbr *l, struct lbr_pair *out, unsigned *n)
 {
-	uint64_t tos, from[LBR_PAIRS_MAX], to[LBR_PAIRS_MAX], info[LBR_PAIRS_MAX];
+	const struct lbr_stack *k = l->stack;
+	uint64_t newest = 0, from[LBR_PAIRS_MAX], to[LBR_PAIRS_MAX], info[LBR_PAIRS_MAX];
 	*n = 0;
-	enum status s = wr(l, IA32_DEBUGCTL, lbr_frozen(l));
-	if (s == ST_OK)
-		s = rd(l, MSR_LBR_TOS, &tos);
+	enum status s = wr(l, k->control, l->control & ~(uint64_t)k->record);
+	if (s == ST_OK && k->newest)
+		s = rd(l, k->newest, &newest);
 	/* Always in the same order, wherever the newest is, so that the accesses of two runs are equal. */
 	for (unsigned i = 0; i < l->pairs && s == ST_OK; i++) {
-		s = rd(l, l->from_msr + i, &from[i]);
+		info[i] = 0;
+		s = rd(l, k->from + i * k->step, &from[i]);
 		if (s == ST_OK)
-			s = rd(l, l->to_msr + i, &to[i]);
+			s = rd(l, k->to + i * k->step, &to[i]);
 		if (s == ST_OK && l->has_info)
 			s = rd(l, MSR_LBR_INFO + i, &info[i]);
 	}
 	for (unsigned i = 0; i < l->pairs && s == ST_OK; i++) {
-		const unsigned at = (unsigned)(tos + l->pairs - i) % l->pairs;
-		if (!from[at] && !to[at])
-			continue;
-		/* Without registers of its own, bit 63 marks a misprediction unless it copies the sign (formats 3 and 4). */
-		const bool missed = l->has_info ? info[at] >> 63 : (from[at] >> 63) != (linear(from[at]) >> 63);
-		out[(*n)++] = (struct lbr_pair){ linear(from[at]), linear(to[at]), missed };
+		const unsigned at = k->newest ? (unsigned)(newest + l->pairs - i) % l->pairs : i;
+		bool missed;
+		if (is_pair(l, from[at], to[at], info[at], &missed))
+			out[(*n)++] = (struct lbr_pair){ linear(from[at]), linear(to[at]), missed };
 	}
 	return s;
 }

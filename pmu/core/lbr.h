@@ -1,8 +1,8 @@
 /* pmu/core/lbr.h: last-branch records.
  *
  * Sources: SDM volume 3B, "Last Branch, Interrupt, and Exception Recording"; Levinthal's guide, "Last Branch
- * Record (LBR)". The stack holds sources and targets of the last taken branches. It is frozen by clearing bit 0
- * of IA32_DEBUGCTL; without an interrupt the code under study does that itself with the value of lbr_frozen. */
+ * Record (LBR)"; of AMD's LbrExtV2: CPUID 0x80000022 in APM volume 3, Linux 6.12 events/amd/lbr.c (facts only). The stack holds sources and targets of the last taken branches. It is frozen by clearing a bit of a
+ * register; without an interrupt the code under study does that itself with what lbr_frozen says. */
 #ifndef PMU_LBR_H
 #define PMU_LBR_H
 
@@ -11,7 +11,7 @@
 
 #define LBR_PAIRS_MAX 32
 
-/* Bits of MSR_LBR_SELECT: what is suppressed (guide, table 7). */
+/* Bits of MSR_LBR_SELECT: what is suppressed (guide, table 7). AMD's are the same (Linux 6.12 events/amd/lbr.c, facts only). */
 enum lbr_filter {
 	LBR_CPL_EQ_0 = 1 << 0,          /* ring 0 */
 	LBR_CPL_NEQ_0 = 1 << 1,         /* other rings */
@@ -29,14 +29,18 @@ const char *lbr_filter_name(unsigned bit);
 
 struct lbr_pair { uint64_t from, to; bool mispredicted; };
 
+/* The registers: of the pairs' sources and targets, `step` from one to the next; the filter; which pair is the newest (0: the first); the one whose bit `record`
+ * starts recording. */
+struct lbr_stack { uint8_t pairs_most, step; bool amd; uint32_t from, to, select, newest, control, record; };
+
 struct lbr {
 	const struct access *a;
 	const struct cpu *cpu;
 	unsigned core, pairs;
-	uint32_t from_msr, to_msr;
+	const struct lbr_stack *stack;
 	bool has_info;         /* mispredictions stand in registers of their own (formats 5 and 7, SDM 17.4.8.1) */
-	bool can_filter;       /* MSR_LBR_SELECT is there */
-	uint64_t debugctl;     /* what IA32_DEBUGCTL holds while recording */
+	bool can_filter;       /* the register that filters is there */
+	uint64_t control;      /* what the register that starts recording holds meanwhile */
 };
 
 /* ST_UNSUPPORTED with *why: no last-branch records on this processor, or no PMU. */
@@ -44,7 +48,7 @@ MUST_CHECK enum status lbr_open(struct lbr *l, const struct access *a, const str
 /* Clears the stack and starts recording all taken branches except those of `filter` (enum lbr_filter bits). ST_UNSUPPORTED:
  * a filter on a processor that has none; ST_RANGE: bits that are no filter's. */
 MUST_CHECK enum status lbr_start(struct lbr *l, uint32_t filter);
-/* The value of IA32_DEBUGCTL that freezes the stack: the code under study writes it. */
+/* What freezes the stack: a register in bits 63:32 and its value. The code under study writes it. */
 uint64_t lbr_frozen(const struct lbr *l);
 /* Stops recording and reads the stack, newest pair first, without empty entries. `out` has LBR_PAIRS_MAX entries. */
 MUST_CHECK enum status lbr_stop(struct lbr *l, struct lbr_pair *out, unsigned *n);

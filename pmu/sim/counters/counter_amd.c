@@ -4,7 +4,7 @@
  * PrefetchControl. The first four counters answer at their old addresses too.
  *
  * Not modelled: large increments (event 0xFFF on the odd neighbour), guest and host filters (they filter nothing without SVM), the
- * counters of the L3, the data fabric and the memory controllers, last-branch records, P-state registers. */
+ * counters of the L3, the data fabric and the memory controllers; branches of wrong paths in last-branch records, P-state registers. */
 #include "pmu/sim/counters/counter_state.h"
 
 #define MSR_OLD_SELECT  0xC0010000u
@@ -17,6 +17,9 @@
 #define MSR_CTL         0xC0000301u
 #define MSR_STATUS_CLR  0xC0000302u
 #define MSR_STATUS_SET  0xC0000303u
+#define MSR_LBR_SELECT_AMD 0xC000010Eu
+#define MSR_EXTENDED    0xC000010Fu /* DBG_EXTN_CFG */
+#define MSR_LBR         0xC0010300u /* sources and targets in turn */
 #define MSR_MPERF_READ  0xC00000E7u
 #define MSR_APERF_READ  0xC00000E8u
 
@@ -38,6 +41,28 @@ static bool general(const struct counters *p, uint32_t msr, unsigned *n, bool *c
 	return msr >= MSR_OLD_SELECT && *n < old;
 }
 
+/* The newest pair is the first; a source has bits 57:0 and five copies of bit 57, and above them the misprediction, a target three and valid. */
+void counter_amd_branch(struct counters *p, const struct retired *r)
+{
+	const uint64_t from = (uint64_t)((int64_t)(r->ip << 16) >> 16), to = (uint64_t)((int64_t)(r->next_ip << 16) >> 16);
+	memmove(&p->lbr_from[1], &p->lbr_from[0], (p->m->pmu_lbr_pairs - 1) * sizeof(p->lbr_from[0]));
+	memmove(&p->lbr_to[1], &p->lbr_to[0], (p->m->pmu_lbr_pairs - 1) * sizeof(p->lbr_to[0]));
+	p->lbr_from[0] = (from & ~(1ull << 63)) | (uint64_t)r->mispredicted << 63;
+	p->lbr_to[0] = (to & ~(7ull << 61)) | 1ull << 63;
+}
+
+/* Address of a register of last-branch records; NULL if this machine has none there. *legal: its writable bits. */
+static uint64_t *lbr_register(struct counters *p, uint32_t msr, uint64_t *legal)
+{
+	*legal = ~0ull;
+	if (!p->m->pmu_lbr_pairs)
+		return NULL;
+	if (msr >= MSR_LBR && msr - MSR_LBR < 2 * p->m->pmu_lbr_pairs)
+		return (msr - MSR_LBR) % 2 ? &p->lbr_to[(msr - MSR_LBR) / 2] : &p->lbr_from[(msr - MSR_LBR) / 2];
+	*legal = msr == MSR_EXTENDED ? 0x58 : 0x1FF;
+	return msr == MSR_EXTENDED ? &p->debug_extended : msr == MSR_LBR_SELECT_AMD ? &p->lbr_select : NULL;
+}
+
 bool counter_amd_lacks(uint32_t msr)
 {
 	/* Platform, power, clock modulation, sensor, MISC_ENABLE, bias: registers of Intel's that AMD's processors do not have. */
@@ -51,6 +76,7 @@ bool counter_amd_lacks(uint32_t msr)
 enum status counter_amd_read(struct counters *p, uint32_t msr, uint64_t *value)
 {
 	const struct machine *m = p->m;
+	uint64_t legal;
 	unsigned n;
 	bool count;
 	if (m->pmu_version && general(p, msr, &n, &count)) {
@@ -65,6 +91,11 @@ enum status counter_amd_read(struct counters *p, uint32_t msr, uint64_t *value)
 	}
 	if (sim_ibs_read(m, &p->ibs, msr, value) == ST_OK)
 		return ST_OK;
+	const uint64_t *lbr = lbr_register(p, msr, &legal);
+	if (lbr) {
+		*value = *lbr;
+		return ST_OK;
+	}
 	if (m->pmu_version < 2)
 		return ST_MISSING;
 	switch (msr) {
@@ -150,5 +181,11 @@ enum status counter_amd_write(struct counters *p, uint32_t msr, uint64_t value, 
 	case MSR_STATUS: case MSR_CTL: case MSR_STATUS_CLR: case MSR_STATUS_SET:
 		return m->pmu_version < 2 ? ST_MISSING : write_global(p, msr, value, f);
 	}
-	return write_ibs(p, msr, value, f);
+	uint64_t legal, *const lbr = lbr_register(p, msr, &legal);
+	if (!lbr)
+		return write_ibs(p, msr, value, f);
+	if (value & ~legal)
+		return reserved(p, f, msr, value & ~legal);
+	*lbr = value;
+	return ST_OK;
 }

@@ -73,12 +73,10 @@ bool counters_armed(const struct counters *p)
 
 bool counters_want_retired(const struct counters *p)
 {
-	if ((p->debugctl & DEBUGCTL_LBR) && p->m->pmu_lbr_pairs)
-		return true;
 	for (unsigned n = 0; n < p->m->pmu_general; n++)
 		if (p->general[n].retired)
 			return true;
-	return sim_ibs_wants(p->m, &p->ibs) || netburst_sim_wants_retired(p);
+	return counter_records_branches(p) || sim_ibs_wants(p->m, &p->ibs) || netburst_sim_wants_retired(p);
 }
 
 bool counters_interrupt(struct counters *p, uint64_t cycle)
@@ -347,6 +345,10 @@ static void last_branch(struct counters *p, const struct retired *r)
 	/* MSR_LBR_SELECT: bit 0 suppresses branches at CPL 0, bit 1 others, bits 2 to 8 one kind of branch each. */
 	if (p->m->pmu_lbr_select && (lbr_filter(p)->lbr_select & ((p->user ? 2u : 1u) | 1u << kind)))
 		return;
+	if (p->m->pmu_amd) {
+		counter_amd_branch(p, r);
+		return;
+	}
 	p->lbr_tos = (p->lbr_tos + 1) % p->m->pmu_lbr_pairs;
 	uint64_t sign = (uint64_t)((int64_t)(r->ip << 16) >> 16);
 	bool info = p->m->pmu_lbr_format == LBR_FORMAT_INFO;
@@ -378,10 +380,10 @@ void counters_retired(struct counters *p, const struct retired *r, const struct 
 		if (times && (!c->tagged || (tagged && counter_has_latency(p, n))))
 			count_one(p, n, r, regs, times);
 	}
-	if ((p->debugctl & DEBUGCTL_LBR) && p->m->pmu_lbr_pairs && r->insn->branch && r->effects->taken) {
+	if (counter_records_branches(p) && r->insn->branch && r->effects->taken) {
 		if (p->debugctl & DEBUGCTL_FREEZE_LBRS)
 			counters_sync(p);
-		if (p->debugctl & DEBUGCTL_LBR && !counters_lbr_frozen(p))
+		if (counter_records_branches(p) && !counters_lbr_frozen(p))
 			last_branch(p, r);
 	}
 	p->retired_before = r->cycle;
@@ -392,11 +394,10 @@ void counters_retired(struct counters *p, const struct retired *r, const struct 
 
 /* ---- registers ------------------------------------------------------------------------------ */
 
-/* Address of a last-branch register; NULL if this machine has none there. */
+/* Address of a last-branch register; NULL if this machine has none there. AMD's are counter_amd.c's. */
 static uint64_t *lbr_register(struct counters *p, uint32_t msr)
 {
-	uint32_t n = (uint32_t)p->m->pmu_lbr_pairs;
-	uint32_t from = n > 8 ? MSR_LBR_FROM : 0x40, to = n > 8 ? MSR_LBR_TO : 0x60;
+	uint32_t n = p->m->pmu_amd ? 0 : (uint32_t)p->m->pmu_lbr_pairs, from = n > 8 ? MSR_LBR_FROM : 0x40, to = n > 8 ? MSR_LBR_TO : 0x60;
 	if (msr - from < n)
 		return &p->lbr_from[msr - from];
 	if (msr - to < n)

@@ -51,6 +51,7 @@ struct counters {
 	bool starting;           /* ... its counters are on */
 
 	uint64_t ds_area, pebs_enable, load_latency, debugctl, lbr_select;
+	uint64_t debug_extended; /* AMD: DBG_EXTN_CFG, which starts last-branch records by bit 6 */
 	uint64_t pebs_groups;    /* MSR_PEBS_DATA_CFG */
 	uint64_t retired_before; /* cycle in which the instruction before the last one retired, while instructions are watched */
 	uint64_t lbr_from[LBR_MAX], lbr_to[LBR_MAX], lbr_info[LBR_MAX], lbr_tos;
@@ -144,6 +145,13 @@ MUST_CHECK enum status counter_msr_write(struct counters *p, uint32_t msr, uint6
 /* counter_amd.c: the counters of AMD (pmu.amd), and its other registers. ST_MISSING: not one of them. Whether AMD lacks one of Intel's. */
 MUST_CHECK enum status counter_amd_read(struct counters *p, uint32_t msr, uint64_t *value);
 MUST_CHECK enum status counter_amd_write(struct counters *p, uint32_t msr, uint64_t value, struct sim_finding *f);
+/* Of a taken branch that retires, a pair of AMD's last-branch records. */
+void counter_amd_branch(struct counters *p, const struct retired *r);
+/* Whether last-branch records are taken. */
+static inline bool counter_records_branches(const struct counters *p)
+{
+	return p->m->pmu_lbr_pairs && (p->m->pmu_amd ? p->debug_extended >> 6 & 1 : p->debugctl & 1 /* LBR */);
+}
 bool counter_amd_lacks(uint32_t msr);
 
 /* counter_pebs.c: DS area, load latency, last-branch records. ST_MISSING: not one of them. */

@@ -314,6 +314,8 @@ static void extended_amd(const struct counters *p, uint32_t leaf, uint32_t suble
 	case 0x80000022:
 		out[0] = m->pmu_amd && m->pmu_version >= 2; /* PerfMonV2 */
 		out[1] = out[0] ? (uint32_t)m->pmu_general & 0xF : 0;
+		out[0] |= m->pmu_lbr_pairs ? 2 : 0; /* LbrExtV2 */
+		out[1] |= (uint32_t)m->pmu_lbr_pairs << 4;
 		if (out[0] && str_equal(m->pmu_uncore, "fabric")) { /* four of the fabric, four of each memory controller; which of these there are */
 			out[1] |= 4u << 10 | most(4 * m->dram_channels, 63) << 16;
 			out[2] = (1u << m->dram_channels) - 1;

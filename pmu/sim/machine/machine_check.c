@@ -175,8 +175,10 @@ static enum status check_pmu(struct machine_reading *r)
 		return machine_wrong(r, &m->pmu_version, "1 or 2 with pmu.amd");
 	if (m->pmu_amd && m->pmu_fixed)
 		return machine_wrong(r, &m->pmu_fixed, "0 with pmu.amd");
-	if (m->pmu_amd && (m->pmu_pebs_format != 255 || m->pmu_capabilities || m->pmu_lbr_pairs || m->pmu_offcore_msrs))
-		return machine_wrong(r, &m->pmu_amd, "has neither PEBS, IA32_PERF_CAPABILITIES, registers of off-core responses nor last-branch records");
+	if (m->pmu_amd && (m->pmu_pebs_format != 255 || m->pmu_capabilities || m->pmu_offcore_msrs))
+		return machine_wrong(r, &m->pmu_amd, "has neither PEBS, IA32_PERF_CAPABILITIES nor registers of off-core responses");
+	if (m->pmu_amd && m->pmu_lbr_pairs && (m->pmu_version < 2 || m->pmu_lbr_pairs > 16))
+		return machine_wrong(r, &m->pmu_lbr_pairs, "at most 16, with pmu.version = 2, of pmu.amd");
 	if (m->pmu_version && !m->pmu_amd && m->control_highest_leaf < 10)
 		return machine_wrong(r, &m->control_highest_leaf, "at least 10 where there is a PMU");
 	if (m->control_x2apic && m->control_highest_leaf < 11)

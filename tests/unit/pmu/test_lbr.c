@@ -21,9 +21,12 @@ static unsigned count;
 static const char *why;
 static const uint8_t choices[ITERATIONS] = { 3, 0, 2, 1, 1, 3, 0, 2, 2, 1, 3, 0 };
 
-static void open_rig(void (*change)(struct machine *m))
+/* Pairs with a register that tells the newest, and AMD's, of which the first is. */
+static const char *const machines[] = { "nehalem-ep", "zen4", "zen5" };
+
+static void open_rig(const char *machine, void (*change)(struct machine *m))
 {
-	sampling_open(&rig, change, PAGE_2M);
+	sampling_open_machine(&rig, machine, change, PAGE_2M);
 	memcpy(rig.map.host, choices, sizeof(choices));
 	assert_int_equal(lbr_open(&lbr, rig.a, &rig.cpu, 0, &why), ST_OK);
 }
@@ -35,22 +38,21 @@ static void study(uint32_t filter, unsigned iterations)
 	uint64_t sum = 0;
 	for (unsigned i = 0; i < iterations; i++)
 		sum += choices[i] + (choices[i] & 1 ? 3 : 1);
-	assert_int_equal(sampling_run(&rig, "k_known_program", SPACE_DATA, iterations, lbr_frozen(&lbr) | 1ull << 63, 0), sum);
+	assert_int_equal(sampling_run(&rig, "k_known_program", SPACE_DATA, iterations, lbr_frozen(&lbr), 0), sum);
 	assert_int_equal(lbr_stop(&lbr, pairs, &count), ST_OK);
 }
 
 static uint8_t opcode(uint64_t ip) { return kernel_code[ip - SPACE_CODE]; }
 
 /* The newest records, one by one, as the choices of the last iterations make them. */
-static void test_lbr_trajectory_is_the_kernels(void **state)
+static void trajectory_is_the_kernels(const char *machine)
 {
-	(void)state;
-	open_rig(NULL);
+	open_rig(machine, NULL);
 	study(0, ITERATIONS);
 	assert_int_equal(count, 16);
 	const struct kernel *k = kernel_named("k_known_program");
 	uint64_t base = SPACE_CODE + k->offset;
-	/* 0xEB jmp, 0xE8 call, 0xC3 ret, 0x72 jb, 0x74 jz, 0x75 jnz; newest first. At the end the jns over the write
+	/* 0xEB jmp, 0xE8 call, 0xC3 ret, 0x72 jb, 0x74 jz, 0x75 jnz; newest first. At the end the jz over the write
 	 * is not taken. */
 	uint8_t expected[64];
 	unsigned n = 0;
@@ -88,15 +90,21 @@ static void test_lbr_trajectory_is_the_kernels(void **state)
 	sampling_close(&rig);
 }
 
-/* Each filter of table 7 leaves its kind out, and no other. */
-static void test_lbr_filters_leave_their_kind_out(void **state)
+static void test_lbr_trajectory_is_the_kernels(void **state)
 {
 	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(machines); i++)
+		trajectory_is_the_kernels(machines[i]);
+}
+
+/* Each filter of table 7 leaves its kind out, and no other. */
+static void filters_leave_their_kind_out(const char *machine)
+{
 	static const struct { uint32_t filter; uint8_t gone[4]; } cases[] = {
 		{ LBR_JCC, { 0x72, 0x74, 0x75 } }, { LBR_NEAR_REL_CALL, { 0xE8 } }, { LBR_NEAR_RET, { 0xC3 } },
 		{ LBR_NEAR_REL_JMP, { 0xEB } }, { LBR_NEAR_INDIRECT_CALL, { 0xFF } }, { LBR_NEAR_INDIRECT_JMP, { 0xFF } },
 		{ LBR_CPL_NEQ_0, { 0 } }, { LBR_FAR_BRANCH, { 0 } } };
-	open_rig(NULL);
+	open_rig(machine, NULL);
 	for (unsigned c = 0; c < COUNT_OF(cases); c++) {
 		unsigned kinds[256] = { 0 };
 		study(cases[c].filter, ITERATIONS);
@@ -126,6 +134,13 @@ static void test_lbr_filters_leave_their_kind_out(void **state)
 	sampling_close(&rig);
 }
 
+static void test_lbr_filters_leave_their_kind_out(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(machines); i++)
+		filters_leave_their_kind_out(machines[i]);
+}
+
 static void no_lbr(struct machine *m) { m->pmu_lbr_pairs = 0; m->pmu_lbr_select = 0; }
 
 static void test_lbr_missing_is_unsupported_with_the_reason(void **state)
@@ -135,7 +150,11 @@ static void test_lbr_missing_is_unsupported_with_the_reason(void **state)
 	assert_int_equal(lbr_open(&lbr, rig.a, &rig.cpu, 0, &why), ST_UNSUPPORTED);
 	assert_string_equal(why, "the registers of the last-branch records do not answer");
 	sampling_close(&rig);
-	open_rig(NULL);
+	sampling_open_machine(&rig, "zen2", NULL, PAGE_2M);
+	assert_int_equal(lbr_open(&lbr, rig.a, &rig.cpu, 0, &why), ST_UNSUPPORTED);
+	assert_string_equal(why, "no last-branch records");
+	sampling_close(&rig);
+	open_rig("nehalem-ep", NULL);
 	assert_int_equal(lbr_start(&lbr, 0x200), ST_RANGE);
 	lbr.can_filter = false;
 	assert_int_equal(lbr_start(&lbr, LBR_JCC), ST_UNSUPPORTED);
@@ -172,12 +191,33 @@ static void test_lbr_mispredictions_of_either_format(void **state)
 	}
 }
 
+/* AMD's records: an entry that was never written is none, and bit 63 of a source is the misprediction whatever the address. */
+static void test_lbr_mispredictions_of_amd(void **state)
+{
+	(void)state;
+	unsigned missed = 0, taken = 0;
+	open_rig("zen4", NULL);
+	for (unsigned n = 1; n <= ITERATIONS; n++) {
+		study(0, n);
+		taken += count;
+		assert_in_range(count, n == 1 ? 5 : 16, n == 1 ? 15 : 16); /* one iteration has fewer taken branches than there are records: the rest is empty */
+		for (unsigned i = 0; i < count; i++) {
+			missed += pairs[i].mispredicted;
+			if (pairs[i].mispredicted) /* a jump with a condition, or a return */
+				assert_true(opcode(pairs[i].from) != 0xE8 && opcode(pairs[i].from) != 0xEB);
+		}
+	}
+	assert_in_range(missed, 1, taken / 2);
+	sampling_close(&rig);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lbr_trajectory_is_the_kernels),
 		cmocka_unit_test(test_lbr_filters_leave_their_kind_out),
 		cmocka_unit_test(test_lbr_mispredictions_of_either_format),
+		cmocka_unit_test(test_lbr_mispredictions_of_amd),
 		cmocka_unit_test(test_lbr_missing_is_unsupported_with_the_reason),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
