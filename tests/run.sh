@@ -12,7 +12,7 @@ mode=${1:-all} pattern=${2:-} out=${OUT:-out}
 mkdir -p "$out/log"
 tally=$(mktemp -d) || exit 2
 trap 'rm -rf "$tally"' EXIT
-export STALLMETER_FIRMWARE_STATES=$tally/states # boots begin where OVMF has unpacked itself: runner/firmware_state.sh
+export STALLMETER_FIRMWARE_STATES=$tally/states # one for all scripts: tests/tap.sh
 
 # A test is one command; its TAP lines are counted, and a command that dies or says nothing is one failure.
 run_one() {

@@ -4,6 +4,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 tap_count=0 tap_failed=0
 out=${OUT:-out}
+export STALLMETER_FIRMWARE_STATES=${STALLMETER_FIRMWARE_STATES-$work/states} # boots begin where OVMF has unpacked itself: runner/firmware_state.sh
 
 check() { # the command must succeed
 	local what=$1; shift
