@@ -251,12 +251,12 @@ ENDKERNEL %1
 BYPASS k_bypass_delay, paddd
 BYPASS k_bypass_delay_base, orps
 
-; %1 name, %2 offset of the second control word, %3 load instruction, %4 store instruction.
+; %1 name, %2 bits in which the second control word differs, %3 load instruction, %4 store instruction, %5 bytes an iteration, %6 address of the first one.
 ; uint64_t %1(void *buffer /* rdi */, uint64_t iterations /* rsi */)
 ;   buffer[0] = control word; buffer[4] = the same, rounding toward zero; for each iteration: 4 times: load
 ;   buffer[0], load buffer[%2]; finally load buffer[0] again, which restores the word
 ; 10 instructions.
-%macro CONTROL_WORD 5
+%macro CONTROL_WORD 6
 KERNEL %1, 0, 10, 8, 0, %5, 7, 1
 	%4 [rdi]
 	mov eax, [rdi]
@@ -268,7 +268,7 @@ KERNEL %1, 0, 10, 8, 0, %5, 7, 1
 	UNIT
 	%3 [rdi + 4]
 	UNIT
-	%3 [rdi]
+	%3 [%6]
 %endrep
 	dec rsi
 	jnz .loop
@@ -276,10 +276,10 @@ KERNEL %1, 0, 10, 8, 0, %5, 7, 1
 	ret
 ENDKERNEL %1
 %endmacro
-CONTROL_WORD k_mxcsr_change, 0x6000, ldmxcsr, stmxcsr, 32 ; rounding control, MXCSR[14:13]
-CONTROL_WORD k_mxcsr_same, 0, ldmxcsr, stmxcsr, 32
-CONTROL_WORD k_fpcw_change, 0x0C00, fldcw, fnstcw, 16     ; rounding control, FPCW[11:10]
-CONTROL_WORD k_fpcw_same, 0, fldcw, fnstcw, 16
+CONTROL_WORD k_mxcsr_change, 0x6000, ldmxcsr, stmxcsr, 32, byte rdi ; rounding control, MXCSR[14:13]
+CONTROL_WORD k_mxcsr_same, 0, ldmxcsr, stmxcsr, 32, byte rdi
+CONTROL_WORD k_fpcw_change, 0x0C00, fldcw, fnstcw, 16, rdi ; rounding control, FPCW[11:10]
+CONTROL_WORD k_fpcw_same, 0, fldcw, fnstcw, 16, rdi
 
 ; uint64_t k_control_base(void *buffer /* rdi */, uint64_t iterations /* rsi */)
 ;   for each iteration: 4 times: load 4 bytes at buffer[4], load 4 bytes at buffer[0]

@@ -32,8 +32,8 @@ KERNEL k_fp_assist_flushed, 0, 18, 0, 0, 0, 12, 1
 	ret
 ENDKERNEL k_fp_assist_flushed
 
-CHAIN_DIV k_div32_chain_easy, eax, r8d, ecx, 1, 1
-CHAIN_DIV k_div32_chain_hard, eax, r8d, ecx, 0x7FFFFFFF, 3
+CHAIN_DIV k_div32_chain_easy, eax, r8d, r9d, 1, 1
+CHAIN_DIV k_div32_chain_hard, eax, r8d, r9d, 0x7FFFFFFF, 3
 
 ; %1 name, %2 accumulator, %3 register of the dividend, %4 of the divisor, %5 dividend, %6 divisor: 4 divisions an iteration,
 ; each of fresh operands: MOV, because not every core knows that XOR of a register with itself does not depend on it.
@@ -196,5 +196,5 @@ KERNEL %1, ISA_AVX, 10, 0, 0, 0, 3, 0
 	ret
 ENDKERNEL %1
 %endmacro
-TRANSITION k_avx_transition, orps xmm2, xmm3
-TRANSITION k_avx_transition_base, vorps xmm2, xmm2, xmm3
+TRANSITION k_avx_transition, orps xmm2, xmm11
+TRANSITION k_avx_transition_base, vorps xmm2, xmm2, xmm11

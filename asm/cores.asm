@@ -67,9 +67,10 @@ KERNEL k_inject, 0, 17, 5, 0, 36, 7, 3
 	cmp [rdx], esi
 	je .out
 %assign step 0
-%rep 4
-	mov r11, [rdi + r9 + step]
+	mov r11, [byte rdi + r9]
+%rep 3
 %assign step step + 64
+	mov r11, [rdi + r9 + step]
 %endrep
 	mov r11, r10
 .delay:

@@ -53,6 +53,14 @@
 %endmacro
 
 ; --- triad ---------------------------------------------------------------------------------------
+; The loads of the first vector have an offset of four bytes, for the jump at the loop's end (asm/kernel.inc).
+%macro OFFSET_SIZE 0
+%if step + vector
+%define offset_size
+%else
+%define offset_size dword
+%endif
+%endmacro
 ; The stores of a group. %1 store instruction, %2 register letter, %3 bytes of a vector, %4 vectors
 %macro GROUP_STORE 4
 %assign vector 0
@@ -68,8 +76,9 @@
 %rep 256 / (%3 * %4)
 %assign vector 0
 %rep %4
-	vmulpd %2 %+ vector, %2 %+ 15, [r11 + step + %3 * vector]
-	vaddpd %2 %+ vector, %2 %+ vector, [r10 + step + %3 * vector]
+	OFFSET_SIZE
+	vmulpd %2 %+ vector, %2 %+ 15, [offset_size r11 + step + %3 * vector]
+	vaddpd %2 %+ vector, %2 %+ vector, [offset_size r10 + step + %3 * vector]
 %assign vector vector + 1
 %endrep
 	GROUP_STORE %1, %2, %3, %4
@@ -80,8 +89,10 @@
 %macro TRIAD_FMA 2
 %assign step 0
 %rep 256 / %2
-	vmovapd %1 %+ 0, [r10 + step]
-	vfmadd231pd %1 %+ 0, %1 %+ 15, [r11 + step]
+%assign vector 0
+	OFFSET_SIZE
+	vmovapd %1 %+ 0, [offset_size r10 + step]
+	vfmadd231pd %1 %+ 0, %1 %+ 15, [offset_size r11 + step]
 	GROUP_STORE vmovapd, %1, %2, 1
 %assign step step + %2
 %endrep
@@ -95,9 +106,10 @@ KERNEL %1, 0, 71, 32, 16, 768, %3, 3
 %rep 16 / %5
 %assign vector 0
 %rep %5
-	movapd xmm %+ vector, [r11 + step + 16 * vector]
+	OFFSET_SIZE
+	movapd xmm %+ vector, [offset_size r11 + step + 16 * vector]
 	mulpd xmm %+ vector, xmm15
-	addpd xmm %+ vector, [r10 + step + 16 * vector]
+	addpd xmm %+ vector, [offset_size r10 + step + 16 * vector]
 %assign vector vector + 1
 %endrep
 	GROUP_STORE %2, xmm, 16, %5

@@ -14,7 +14,7 @@ KERNEL k_known_program, 0, 30, 2, 1, 17, 5, 1
 	LOOP_ALIGN
 .loop:
 	movzx ecx, byte [rdi + rsi - 1]
-	lea r9, [rcx + 1]
+	lea r9, [dword rcx + 1]
 	xor r10d, r10d
 .first:
 	add r10, 1

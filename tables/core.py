@@ -125,7 +125,7 @@ def read_quirks(p, folder, path):
     return quirks
 
 
-FREQ_LOCK_NAMES = ["turbo", "core_ratio", "uncore_ratio"]
+FREQ_LOCK_NAMES = ["turbo", "core_ratio", "hwp", "uncore_ratio"]
 
 
 def read_likwid(p, folder, path):
@@ -158,6 +158,8 @@ def read_freq_locks(p, folder, path):
         ends = r["to"].split("-")
         if r["to"] == "base":
             kind, value = "FREQ_LOCK_BASE_RATIO", 0
+        elif r["to"] == "guaranteed":
+            kind, value = "FREQ_LOCK_GUARANTEED", 0
         elif len(ends) == 2 and all(e.isdigit() for e in ends):
             kind, value = "FREQ_LOCK_FIELD", int(ends[0])
             if int(ends[1]) - value != high - low or int(ends[1]) > 63:

@@ -222,9 +222,10 @@ struct netburst_metric {
 };
 
 /* A field of a register that keeps a clock where it is: bits [high:low] of `msr` are set to `to`. */
-enum freq_lock_to { FREQ_LOCK_NUMBER, FREQ_LOCK_BASE_RATIO, FREQ_LOCK_FIELD }; /* FREQ_LOCK_BASE_RATIO: MSR_PLATFORM_INFO[15:8]; FREQ_LOCK_FIELD: bits from [value] on */
+enum freq_lock_to { FREQ_LOCK_NUMBER, FREQ_LOCK_BASE_RATIO, FREQ_LOCK_FIELD, FREQ_LOCK_GUARANTEED }; /* FREQ_LOCK_BASE_RATIO: MSR_PLATFORM_INFO[15:8];
+	FREQ_LOCK_FIELD: bits from [value] on; FREQ_LOCK_GUARANTEED: IA32_HWP_CAPABILITIES[15:8] */
 struct freq_lock {
-	const char *name;        /* "turbo", "core_ratio", "uncore_ratio" */
+	const char *name;        /* "turbo", "core_ratio", "hwp", "uncore_ratio" */
 	uint32_t msr;
 	uint8_t low, high;
 	uint8_t to;              /* enum freq_lock_to */

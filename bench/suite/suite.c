@@ -106,11 +106,21 @@ static const struct freq_lock_state *lock_held(const struct freq_locks *locks, c
 	return NULL;
 }
 
-/* A clock that changes within windows shows only its mean, which differs from a locked ratio. The base ratio is that of the TSC (SDM 18.7.3). */
+/* The ratio of the base clock, which is that of the TSC (SDM 18.7.3); 0: not known. HWP disregards it as a request, and it is the same. */
+static uint64_t base_ratio(const struct freq_locks *locks)
+{
+	for (unsigned i = 0; i < locks->count; i++)
+		if (str_equal(locks->list[i].lock->name, "core_ratio") && !locks->list[i].refused)
+			return locks->list[i].wanted;
+	return 0;
+}
+
+/* A clock that changes within windows shows only its mean, which differs from a locked ratio. */
 static void judge_uncore_clock(struct bench *b, const struct freq_locks *locks, struct row_result *r)
 {
-	const struct freq_lock_state *base = lock_held(locks, "core_ratio"), *uncore = lock_held(locks, "uncore_ratio");
-	const uint64_t hz = r->queue.uncore_hz, wanted = base && uncore && base->wanted ? (uint64_t)mul_div((int64_t)b->a->tsc_hz, (int64_t)uncore->wanted, (int64_t)base->wanted) : 0;
+	const struct freq_lock_state *uncore = lock_held(locks, "uncore_ratio");
+	const uint64_t hz = r->queue.uncore_hz, base = base_ratio(locks);
+	const uint64_t wanted = uncore && base ? (uint64_t)mul_div((int64_t)b->a->tsc_hz, (int64_t)uncore->wanted, (int64_t)base) : 0;
 	struct text reason;
 
 	if (r->status == ROW_OK && is_shared(r->row) && b->uncore_wandered && !hz) { /* this row did not monitor the clock */
@@ -144,18 +154,28 @@ static bool turbo_stays(const struct freq_locks *locks)
 	return stays;
 }
 
+/* Why the core clock may be another than the base clock, or NULL. */
+static const char *core_clock_open(const struct freq_locks *locks)
+{
+	for (unsigned i = 0; i < locks->count; i++)
+		if (str_equal(locks->list[i].lock->name, "hwp") && locks->list[i].refused)
+			return "firmware has switched HWP on, and the level asked for could not be held: the core clock ";
+	return turbo_stays(locks) ? "turbo mode could not be switched off: the core clock " : NULL;
+}
+
 /* Values in seconds, or of units with a clock of their own, depend on the core clock: they need the base clock, which is that of the TSC. */
 static void judge_core_clock(const struct bench *b, const struct freq_locks *locks, struct row_result *r)
 {
 	const uint64_t base = b->a->tsc_hz, hz = r->core_hz;
+	const char *why = core_clock_open(locks);
 	struct text reason;
 
-	if (r->status != ROW_OK || (r->kind != KIND_THROUGHPUT && !is_shared(r->row)) || !turbo_stays(locks) ||
+	if (r->status != ROW_OK || (r->kind != KIND_THROUGHPUT && !is_shared(r->row)) || !why ||
 	    (hz > base ? hz - base : base - hz) <= base / TURBO_PART)
 		return;
 	r->status = ROW_UNPROVEN;
 	text_init(&reason, r->reason, sizeof(r->reason));
-	text_fmt(&reason, "turbo mode could not be switched off: the core clock ");
+	text_fmt(&reason, "%s", why);
 	text_fmt(&reason, hz ? "was " : "is not known");
 	if (hz)
 		text_fixed(&reason, (int64_t)(hz / 1000000), 3);

@@ -6,6 +6,7 @@
 #define IA32_MISC_ENABLE   0x1A0u /* SDM 35: [38] turbo off, after which CPUID 6 shows none */
 #define MISC_TURBO_OFF     38u
 #define IA32_PM_ENABLE     0x770u /* SDM 14.4.2: [0] HWP on, until the next reset */
+#define IA32_HWP_CAPABILITIES 0x771u /* SDM 14.4.3: [7:0] highest level, [15:8] guaranteed, [31:24] lowest */
 #define CPUID_POWER        6u     /* SDM 14.4.1 and CPUID: EAX[1] turbo, EAX[7] HWP */
 #define CPUID_AMD_POWER    0x80000007u /* APM volume 3, appendix E: EDX[9] core performance boost */
 
@@ -21,18 +22,33 @@ static bool read_msr(const struct access *a, unsigned core, uint32_t msr, uint64
 	return a->ops->rdmsr(a->self, core, msr, value) == ST_OK;
 }
 
+static bool guaranteed_level(const struct access *a, unsigned core, uint64_t *value)
+{
+	uint64_t levels;
+
+	if (!read_msr(a, core, IA32_HWP_CAPABILITIES, &levels))
+		return false;
+	*value = levels >> 8 & 0xFF;
+	return *value != 0 && *value <= (levels & 0xFF) && *value >= (levels >> 24 & 0xFF);
+}
+
 /* The value that the field should have when the register is `now`. */
 static bool wanted(const struct access *a, unsigned core, const struct freq_lock *p, uint64_t now, uint64_t *value)
 {
-	*value = p->value;
-	if (p->to == FREQ_LOCK_FIELD)
+	switch (p->to) {
+	case FREQ_LOCK_FIELD:
 		*value = now >> p->value & field_mask(p);
-	if (p->to != FREQ_LOCK_BASE_RATIO)
 		return true;
-	if (!read_msr(a, core, MSR_PLATFORM_INFO, value))
-		return false;
-	*value = *value >> 8 & 0xFF;
-	return *value != 0;
+	case FREQ_LOCK_BASE_RATIO:
+		if (!read_msr(a, core, MSR_PLATFORM_INFO, value))
+			return false;
+		*value = *value >> 8 & 0xFF;
+		return *value != 0;
+	case FREQ_LOCK_GUARANTEED:
+		return guaranteed_level(a, core, value);
+	}
+	*value = p->value;
+	return true;
 }
 
 static void lock_one(const struct access *a, unsigned core, struct freq_lock_state *r)
@@ -59,6 +75,17 @@ static void lock_one(const struct access *a, unsigned core, struct freq_lock_sta
 		r->refused++;
 }
 
+static const char *why_absent(const struct freq_lock *p, bool turbo, bool hwp)
+{
+	if (str_equal(p->name, "turbo") && !turbo)
+		return "the processor has no turbo mode";
+	if (str_equal(p->name, "core_ratio") && hwp)
+		return "firmware has switched HWP on, which disregards it";
+	if (str_equal(p->name, "hwp") && !hwp)
+		return "HWP is off";
+	return NULL;
+}
+
 void freq_lock_clocks(const struct access *a, const struct cpu *cpu, struct freq_locks *out)
 {
 	const struct processor *p = cpu->processor;
@@ -81,10 +108,9 @@ void freq_lock_clocks(const struct access *a, const struct cpu *cpu, struct freq
 		struct freq_lock_state *r = &out->list[out->count++];
 
 		r->lock = &p->freq_locks[i];
-		if (str_equal(r->lock->name, "turbo") && !turbo)
-			r->absent = "the processor has no turbo mode";
-		else if (str_equal(r->lock->name, "core_ratio") && out->hwp)
-			r->absent = "firmware has switched HWP on, which chooses the ratio itself";
+		r->absent = why_absent(r->lock, turbo, out->hwp);
+		if (r->absent && r->lock->to == FREQ_LOCK_BASE_RATIO && !wanted(a, 0, r->lock, 0, &r->wanted))
+			r->wanted = 0;
 		for (unsigned core = 0; core < a->cores && !r->absent; core++)
 			lock_one(a, core, r);
 	}

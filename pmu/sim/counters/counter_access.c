@@ -252,6 +252,8 @@ enum status counters_rdmsr(struct counters *p, uint32_t msr, uint64_t *value, st
 	if (st == ST_MISSING)
 		st = counter_pebs_read(p, msr, value);
 	if (st == ST_MISSING)
+		st = counter_hwp_read(p, msr, value, finding);
+	if (st == ST_MISSING)
 		st = counter_msr_read(p, msr, value, finding);
 	tell_late(p, finding);
 	return st;
@@ -265,6 +267,8 @@ enum status counters_wrmsr(struct counters *p, uint32_t msr, uint64_t value, str
 	enum status st = write_pmu(p, msr, value, finding);
 	if (st == ST_MISSING)
 		st = counter_pebs_write(p, msr, value, finding);
+	if (st == ST_MISSING)
+		st = counter_hwp_write(p, msr, value, finding);
 	if (st == ST_MISSING)
 		st = counter_msr_write(p, msr, value, finding);
 	if (st == ST_OK && netburst_sim(p))

@@ -40,7 +40,9 @@ uint64_t counters_ticks(const struct counters *p, uint64_t cycles)
 
 void counters_clock_set(struct counters *p)
 {
-	bool steady = p->m->fault_ratio_turbo && ((p->misc_enable >> 38 & 1) != 0 || (p->perf_ctl >> 32 & 1) != 0 || (p->first->hwcr >> 25 & 1) != 0); /* CpbDis */
+	const bool asked = !p->hwp_enable && (p->perf_ctl >> 32 & 1) != 0; /* SDM 14.4.2: HWP disregards IA32_PERF_CTL */
+	bool steady = p->m->fault_ratio_turbo && ((p->misc_enable >> 38 & 1) != 0 || asked || (p->first->hwcr >> 25 & 1) != 0); /* CpbDis */
+	steady = steady || (p->m->fault_ratio_hwp && counter_hwp_holds(p));
 	if (steady == p->clock_steady)
 		return;
 	uint64_t cycle = counters_now(p);

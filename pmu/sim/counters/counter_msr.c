@@ -65,6 +65,7 @@ void counter_msr_reset(struct counters *p)
 	uint64_t low = m->fault_uncore_float_ratio && m->fault_uncore_float_ratio < m->clock_uncore_ratio ?
 		m->fault_uncore_float_ratio : m->clock_uncore_ratio;
 	p->uncore_limit = m->clock_uncore_ratio | low << 8;
+	counter_hwp_reset(p);
 }
 
 /* Effective switches: locked bits keep their reset value in the register, ignored ones have no effect. */

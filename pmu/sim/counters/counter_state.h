@@ -65,6 +65,7 @@ struct counters {
 	uint64_t misc_enable, prefetch, perf_ctl, clock_modulation, therm_interrupt, energy_bias, power_ctl, pkg_cst;
 	uint64_t pat, mtrr_default, mtrr_variable[2 * MTRR_VARIABLE], mtrr_fixed[MTRR_FIXED];
 	uint64_t apic_base, uncore_limit;
+	uint64_t hwp_enable, hwp_package, hwp_request, hwp_interrupt;
 	int64_t tsc_offset;
 	uint64_t aperf_base, mperf_base; /* value written minus the clock at that time */
 	uint64_t halted;
@@ -131,7 +132,7 @@ uint64_t counters_aperf(const struct counters *p);
 uint64_t counters_mperf(const struct counters *p);
 /* TSC ticks of `cycles` core cycles from the machine's start on. */
 uint64_t counters_ticks(const struct counters *p, uint64_t cycles);
-/* After a write that enables or disables turbo: the clock may change by itself from now on, or no longer. */
+/* After a write that enables or disables turbo, or that asks for a level: the clock may change by itself from now on, or no longer. */
 void counters_clock_set(struct counters *p);
 uint64_t counters_ratio_now(const struct counters *p);
 
@@ -141,6 +142,13 @@ void counter_msr_reset(struct counters *p);
 void counter_msr_prefetchers(struct counters *p);
 MUST_CHECK enum status counter_msr_read(struct counters *p, uint32_t msr, uint64_t *value, struct sim_finding *f);
 MUST_CHECK enum status counter_msr_write(struct counters *p, uint32_t msr, uint64_t value, struct sim_finding *f);
+
+/* counter_hwp.c: hardware-controlled performance states (control.hwp). ST_MISSING: not one of their registers. Whether the request leaves no choice. */
+#define COUNTER_HWP_ENABLE 0x770
+void counter_hwp_reset(struct counters *p);
+bool counter_hwp_holds(const struct counters *p);
+MUST_CHECK enum status counter_hwp_read(struct counters *p, uint32_t msr, uint64_t *value, struct sim_finding *f);
+MUST_CHECK enum status counter_hwp_write(struct counters *p, uint32_t msr, uint64_t value, struct sim_finding *f);
 
 /* counter_amd.c: the counters of AMD (pmu.amd), and its other registers. ST_MISSING: not one of them. Whether AMD lacks one of Intel's. */
 MUST_CHECK enum status counter_amd_read(struct counters *p, uint32_t msr, uint64_t *value);

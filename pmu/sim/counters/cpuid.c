@@ -404,6 +404,7 @@ void counters_cpuid(const struct counters *p, uint32_t leaf, uint32_t subleaf, u
 		break;
 	case 6:
 		out[0] = 1u | (m->control_turbo_ratio && (p->misc_enable >> 38 & 1) == 0 ? 2u : 0); /* digital sensor, turbo unless switched off */
+		out[0] |= m->control_hwp ? 1u << 7 | 1u << 9 | 1u << 10 | 1u << 11 : 0; /* HWP with window, preference and the package's request */
 		out[2] = m->control_aperf_mperf ? 1 : 0;
 		break;
 	case 7:

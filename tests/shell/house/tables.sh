@@ -95,7 +95,7 @@ check "tables_refuse_profile_with_an_event_twice" bad processors/nehalem-ep/prof
 check "tables_refuse_freq_lock_of_bits_that_are_not_writable" bad processors/common/freq_locks/turbo.csv 's/^turbo,0x1A0,38,38/turbo,0x1A0,37,37/' "0x1A0: is not writable and put back in bits 37-37 on nehalem-ep"
 check "tables_refuse_freq_lock_to_a_narrower_field" bad processors/common/freq_locks/server.csv 's/,8,14,0-6,/,8,14,0-5,/' "to: 0-5 is not a field as wide as 8-14"
 check "tables_refuse_freq_lock_to_a_number_too_large" bad processors/common/freq_locks/turbo.csv 's/^turbo,0x199,32,32,1/turbo,0x199,32,32,2/' "to: 2 is outside 0 .. 1"
-check "tables_refuse_freq_lock_of_no_clock" bad processors/common/freq_locks/server.csv 's/^uncore_ratio/uncore/' "uncore: is none of turbo, core_ratio, uncore_ratio"
+check "tables_refuse_freq_lock_of_no_clock" bad processors/common/freq_locks/server.csv 's/^uncore_ratio/uncore/' "uncore: is none of turbo, core_ratio, hwp, uncore_ratio"
 check "tables_refuse_unknown_freq_locks" bad processors/nehalem-ep/processor.txt 's,^freq_locks = common/turbo,freq_locks = turbot,' "freq_locks: no file 'tables/processors/turbot/freq_locks.csv'"
 check "tables_refuse_tlb_descriptor_twice" bad tlb_descriptors.csv 's/^0x05,/0x03,/' "0x03: stands twice"
 tap_end

@@ -340,12 +340,71 @@ static void test_kernels_native_and_interpreted_end_equal(void **state)
 	free(s);
 }
 
+/* --- where jumps lie ---------------------------------------------------------------------------- */
+
+#define JUMPS_MAX 64u
+#define LINE_OF_JUMPS 32u
+
+struct jump { uint64_t from, end, target; }; /* from: with the instruction that it may be fused with */
+
+/* The jumps of a kernel's code where it is placed, in order. */
+static unsigned jumps_of(const struct kernel *k, struct jump *out)
+{
+	const uint8_t *code = kernel_code + k->offset;
+	unsigned n = 0, bad;
+	struct insn in, before = { 0 };
+	bool falls = true; /* INT3 fills what comes behind a jump */
+
+	for (uint32_t at = 0; at < k->bytes; at += in.length) {
+		if (!falls && code[at] == 0xCC) {
+			in.length = 1;
+			continue;
+		}
+		assert_int_equal(decode(code + at, k->bytes - at, &in, &bad), ST_OK);
+		const uint64_t va = SPACE_CODE + k->offset + at;
+		falls = !in.branch || in.conditional || in.call;
+		if (in.branch) {
+			assert_true(n < JUMPS_MAX);
+			out[n++] = (struct jump){ in.conditional && before.fusible_first ? va - before.length : va, va + in.length,
+				in.indirect ? UINT64_MAX : va + in.length + (uint64_t)in.immediate };
+		}
+		before = in;
+	}
+	return n;
+}
+
+/* The erratum of jumps (asm/kernel.inc): none that a loop repeats crosses a multiple of 32 bytes or ends at one. */
+static void test_kernels_jumps_of_loops_lie_within_32_bytes(void **state)
+{
+	(void)state;
+	struct jump jumps[JUMPS_MAX];
+	unsigned looked = 0, wrong = 0;
+
+	for (const struct kernel *k = kernel_table; k < kernel_table_end; k++) {
+		const unsigned n = is_wrapper(k) || !strncmp(k->name, "k_warm", 6) ? 0 : jumps_of(k, jumps); /* those run outside windows */
+		for (unsigned i = 0; i < n; i++) {
+			bool repeated = false;
+			for (unsigned l = 0; l < n; l++)
+				repeated |= jumps[l].target <= jumps[l].from && jumps[l].target <= jumps[i].from && i <= l;
+			looked += repeated;
+			if (!repeated || jumps[i].from / LINE_OF_JUMPS == jumps[i].end / LINE_OF_JUMPS)
+				continue;
+			fprintf(stderr, "%s: a jump from 0x%llx to 0x%llx\n", k->name, (unsigned long long)jumps[i].from, (unsigned long long)jumps[i].end);
+			wrong++;
+		}
+	}
+	fprintf(stderr, "%u jumps\n", looked);
+	assert_int_equal(wrong, 0);
+	assert_true(looked >= kernel_table_end - kernel_table - 20);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_kernels_compute_what_their_pseudo_code_says),
 		cmocka_unit_test(test_kernels_counts_are_what_their_records_say),
 		cmocka_unit_test(test_kernels_native_and_interpreted_end_equal),
+		cmocka_unit_test(test_kernels_jumps_of_loops_lie_within_32_bytes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -106,6 +106,7 @@ static const struct { const char *machine, *rows, *fault; bool none_ok; } others
 	{ "nehalem-ep", "load.l?.latency,load.dram_local.latency,*.l1.bandwidth,read.l2.bandwidth,copy.l2.bandwidth,read.l1_all.bandwidth",
 	  "turbo_locked=1,ratio_turbo=1,ratio_period_us=60,ratio_other=25", false },
 	{ "nehalem-ep", "load.l?.latency,*.l1.bandwidth,triad.l2.bandwidth", "turbo_locked=1,ratio_turbo=1,ratio_period_us=700,ratio_other=25", false },
+	{ "ice-lake-sp", "load.l?.latency,*.l1.bandwidth,read.l2.bandwidth", "hwp_locked=1,ratio_hwp=1,ratio_period_us=700,ratio_other=25", false },
 	{ "skylake-sp", "load.l?.latency,load.dram_local.latency,read.l2.bandwidth", "msr_missing=0xC2", false },
 	/* no register counts SMIs or shows the clock's ratio: cycles of windows beside their TSC ticks */
 	{ "core2", "load.l2.latency,*.l2.bandwidth,read.dram.bandwidth,triad.dram_all.bandwidth", "smi_period_us=7,smi_us=5", false },

@@ -18,6 +18,10 @@ static struct subject nehalem = { "nehalem-ep", "load.l3.latency", "load.l1.late
 	"load.remote_l3_clean.latency,core_to_core.modified_same_socket.latency,triad.l2.bandwidth", "client-analysis" };
 static struct subject core2 = { "core2", "load.l1.latency,load.l2.latency,load.dram_local.latency", "load.l1.latency,load.l2.latency,load.dram_local.latency,"
 	"core_to_core.clean_same_socket.latency,core_to_core.modified_same_socket.latency,triad.l2.bandwidth", "second-level" };
+/* Firmware has switched HWP on there. */
+static struct subject gracemont = { "alder-lake-n", "load.l1.latency,load.l2.latency", "load.l1.latency,branch.return.penalty,core_to_core.clean_same_socket.latency,"
+	"core_to_core.modified_same_socket.latency,exec.addsd.latency,exec.mulsd.latency", "cycles-and-uops" };
+#define HWP_REQUEST 0x774u
 #define NEVER    0xFFFFFFFFu
 
 /* Where a simulated machine's registers lie. */
@@ -109,7 +113,7 @@ static void unusual(const struct access *a)
 	static const struct { uint32_t msr; uint64_t value; } values[] = {
 		{ 0x186, 0x1000C0 }, { 0x187, 0x10003C }, { 0x188, 0x1001C2 }, { 0x189, 0x1004C4 }, { 0x1A4, 0x2 }, { 0x1A6, 0x1111 },
 		{ 0x1C8, 0x5 }, { 0x1D9, 0x4000 }, { 0x301, 0x3 }, { 0x38D, 0x0 }, { 0x38F, 0x5 }, { 0x391, 0x3 }, { 0x396, 0x8 },
-		{ 0x3C0, 0x101 }, { 0x3C7, 0x203 }, { 0x3F6, 0x40 }, { 0x600, 0x200000 },
+		{ 0x3C0, 0x101 }, { 0x3C7, 0x203 }, { 0x3F6, 0x40 }, { 0x600, 0x200000 }, { HWP_REQUEST, 0x40040001E05 },
 	};
 	for (unsigned core = 0; core < a->cores; core++)
 		for (unsigned i = 0; i < COUNT_OF(values); i++)
@@ -164,12 +168,28 @@ static int prepare(void **state)
 	return 0;
 }
 
+/* Where HWP is on, the run itself asked each thread for one level, in its own name. */
+static void level_was_asked_for(void)
+{
+	const struct access *a = sim_access(r.sim);
+	uint64_t value, levels;
+	if (!before.there[0][HWP_REQUEST])
+		return;
+	for (unsigned core = 0; core < a->cores; core++) {
+		assert_int_equal(a->ops->rdmsr(a->self, core, HWP_REQUEST, &value), ST_OK);
+		assert_int_equal(a->ops->rdmsr(a->self, core, 0x771, &levels), ST_OK);
+		assert_int_equal(value, 0x40000000 | (levels >> 8 & 0xFF) * 0x010101);
+		assert_int_equal(before.value[core][HWP_REQUEST], 0x40040001E05);
+	}
+}
+
 static void test_restore_after_a_run(void **state)
 {
 	const struct subject *on = *state;
 	begin(loop_built_in(on->machine));
 	loop_suite(&r, on->rows);
 	assert_int_equal(r.sum.by_status[ROW_OK], 6);
+	level_was_asked_for();
 	unsigned written = r.guard.count;
 	assert_true(written > 30);
 	fprintf(stderr, "%u registers looked at, %u had been written\n", end("a run", NEVER), written);
@@ -280,6 +300,7 @@ static void test_restore_with_each_fault_switch(void **state)
 		{ { "prefetch_locked", "2" } }, { { "busy_core", "2" }, { "busy_us", "30" } },
 		{ { "uncore_float_us", "10" }, { "uncore_float_ratio", "14" } }, { { "uncore_float_range", "1" }, { "uncore_float_ratio", "14" } },
 		{ { "ratio_turbo", "1" }, { "ratio_period_us", "30" } }, { { "turbo_locked", "1" } },
+		{ { "ratio_hwp", "1" }, { "ratio_period_us", "30" } }, { { "hwp_locked", "1" } },
 		{ { "heat_period_us", "50" }, { "heat_us", "10" } }, { { "duty_cycle", "1" } }, { { "uncore_hidden", "1" } }, { { "uncore_hidden", "8" }, { "uncore_hidden_unit", "1" } }, { { "ecc_every", "100" } }, { { "uncore_stuck", "1" } },
 		{ { "ibs_drop_every", "3" } },
 	};
@@ -294,7 +315,7 @@ static void test_restore_with_each_fault_switch(void **state)
 	}
 	assert_true(known >= 18);
 	for (unsigned i = 0; i < COUNT_OF(faults); i++) {
-		char *text = strdup(loop_built_in(strncmp(faults[i][0][0], "ibs_", 4) ? "nehalem-ep" : "zen4"));
+		char *text = strdup(loop_built_in(strstr(faults[i][0][0], "hwp") ? "alder-lake-n" : strncmp(faults[i][0][0], "ibs_", 4) ? "nehalem-ep" : "zen4"));
 		for (unsigned k = 0; k < 2 && faults[i][k][0]; k++) {
 			char *more = loop_changed(text, "fault", faults[i][k][0], faults[i][k][1]);
 			free(text);
@@ -312,14 +333,18 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		{ "test_restore_after_a_run", test_restore_after_a_run, prepare, NULL, &nehalem },
 		{ "test_restore_after_a_run_on_core2", test_restore_after_a_run, NULL, NULL, &core2 },
+		{ "test_restore_after_a_run_with_hwp", test_restore_after_a_run, NULL, NULL, &gracemont },
 		{ "test_restore_after_a_profile", test_restore_after_a_profile, NULL, NULL, &nehalem },
 		{ "test_restore_after_a_profile_on_core2", test_restore_after_a_profile, NULL, NULL, &core2 },
 		{ "test_restore_after_esc", test_restore_after_esc, NULL, NULL, &nehalem },
 		{ "test_restore_after_esc_on_core2", test_restore_after_esc, NULL, NULL, &core2 },
+		{ "test_restore_after_esc_with_hwp", test_restore_after_esc, NULL, NULL, &gracemont },
 		{ "test_restore_after_a_fault_in_a_write", test_restore_after_a_fault_in_a_write, NULL, NULL, &nehalem },
 		{ "test_restore_after_a_fault_in_a_write_on_core2", test_restore_after_a_fault_in_a_write, NULL, NULL, &core2 },
+		{ "test_restore_after_a_fault_in_a_write_with_hwp", test_restore_after_a_fault_in_a_write, NULL, NULL, &gracemont },
 		{ "test_restore_after_a_time_out", test_restore_after_a_time_out, NULL, NULL, &nehalem },
 		{ "test_restore_after_a_time_out_on_core2", test_restore_after_a_time_out, NULL, NULL, &core2 },
+		{ "test_restore_after_a_time_out_with_hwp", test_restore_after_a_time_out, NULL, NULL, &gracemont },
 		cmocka_unit_test(test_restore_after_a_lost_core),
 		cmocka_unit_test(test_restore_with_each_fault_switch),
 		cmocka_unit_test(test_restore_after_the_full_suite),

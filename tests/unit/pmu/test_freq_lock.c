@@ -190,56 +190,86 @@ static void test_freq_lock_leaves_a_processor_without_turbo_alone(void **state)
 	loop_close(&r);
 }
 
-/* --- HWP: shown by CPUID, switched on by firmware or not; writes are noted ------------------------------------------ */
-static const struct access *under;
-static uint64_t pm_enable;
-static unsigned hwp_writes;
+/* Each thread's request: its three levels, and whether it is the package's. */
+#define HWP_REQUEST 0x774u
+#define HWP_LEVELS(level, from_package) (0x80000000ull | (uint64_t)(from_package) << 42 | (level) * 0x010101ull)
 
-static enum status hwp_cpuid(void *self, unsigned core, uint32_t leaf, uint32_t subleaf, struct cpuid_regs *out)
-{
-	enum status s = under->ops->cpuid(self, core, leaf, subleaf, out);
-	if (leaf == 6)
-		out->eax |= 1 << 7;
-	return s;
-}
-
-static enum status hwp_rdmsr(void *self, unsigned core, uint32_t address, uint64_t *value)
-{
-	if (address != 0x770)
-		return under->ops->rdmsr(self, core, address, value);
-	*value = pm_enable;
-	return ST_OK;
-}
-
-static enum status hwp_wrmsr(void *self, unsigned core, uint32_t address, uint64_t value)
-{
-	hwp_writes += address >= 0x770 && address <= 0x777;
-	return under->ops->wrmsr(self, core, address, value);
-}
-
-static void test_freq_lock_never_touches_hwp(void **state)
+static void test_freq_lock_holds_the_guaranteed_level_where_hwp_is_on(void **state)
 {
 	(void)state;
 	static struct freq_locks p;
-	for (pm_enable = 0; pm_enable < 2; pm_enable++) {
-		loop_open(&r, loop_built_in("skylake-sp"));
-		under = sim_access(r.sim);
-		struct access_ops ops = *under->ops;
-		struct access between = *under;
-		ops.cpuid = hwp_cpuid, ops.rdmsr = hwp_rdmsr, ops.wrmsr = hwp_wrmsr;
-		between.ops = &ops;
-		msr_guard_init(&r.guard, &between, r.cpu.processor, r.saved, MSR_GUARD_SAVED_MAX);
-		freq_lock_clocks(&r.guard.access, &r.cpu, &p);
-		assert_int_equal(p.hwp, pm_enable);
-		assert_int_equal(lock_of(&p, "core_ratio", PERF_CTL)->absent != NULL, pm_enable);
-		assert_int_equal(lock_of(&p, "turbo", MISC_ENABLE)->set, under->cores);
-		/* and no descriptor lets them be written */
-		for (uint32_t address = 0x770; address <= 0x777; address++)
+	char *text = changed("skylake-sp", "control.hwp=2,control.hwp_guaranteed=31");
+	loop_open(&r, text);
+	const struct access *a = sim_access(r.sim);
+	assert_int_equal(a->ops->wrmsr(a->self, 2, HWP_REQUEST, 1ull << 42), ST_OK);
+	const uint64_t first = msr(0, HWP_REQUEST), package = msr(0, 0x772);
+	freq_lock_clocks(&r.guard.access, &r.cpu, &p);
+	assert_true(p.hwp);
+	assert_non_null(lock_of(&p, "core_ratio", PERF_CTL)->absent);
+	assert_int_equal(lock_of(&p, "core_ratio", PERF_CTL)->wanted, 25);
+	for (unsigned core = 0; core < a->cores; core++)
+		assert_int_equal(msr(core, HWP_REQUEST), core == 2 ? 31 * 0x010101 : HWP_LEVELS(31, 0));
+	assert_int_equal(lock_of(&p, "hwp", HWP_REQUEST)->set, 1); /* bit 42 */
+	assert_int_equal(lock_of(&p, "hwp", HWP_REQUEST)->already, a->cores - 1);
+	assert_int_equal(lock_of(&p, "turbo", MISC_ENABLE)->set, a->cores);
+	assert_int_equal(r.guard.refused, 0);
+	/* no descriptor lets the rest be written */
+	for (uint32_t address = 0x770; address <= 0x777; address++)
+		if (address != HWP_REQUEST)
 			assert_int_equal(r.guard.access.ops->wrmsr(r.guard.access.self, 0, address, 1), ST_REFUSED);
-		assert_int_equal(msr_guard_restore(&r.guard), ST_OK);
-		assert_int_equal(hwp_writes, 0);
-		loop_close(&r);
-	}
+	assert_int_equal(msr_guard_restore(&r.guard), ST_OK);
+	assert_int_equal(msr(0, HWP_REQUEST), first);
+	assert_int_equal(msr(2, HWP_REQUEST), 1ull << 42);
+	assert_int_equal(msr(0, 0x772), package);
+	assert_int_equal(msr(0, 0x770), 1);
+	loop_close(&r);
+	free(text);
+	/* The level cannot be read: nothing is asked for, and that is told. */
+	text = changed("skylake-sp", "control.hwp=2,fault.msr_missing=0x771");
+	loop_open(&r, text);
+	freq_lock_clocks(&r.guard.access, &r.cpu, &p);
+	for (unsigned i = 0; i < p.count; i++)
+		if (!strcmp(p.list[i].lock->name, "hwp") && p.list[i].lock->low != 42)
+			assert_int_equal(p.list[i].refused, sim_access(r.sim)->cores);
+	assert_int_equal(msr(0, HWP_REQUEST), first + (38 - 31 * 38 / 25) * 256);
+	loop_close(&r);
+	free(text);
+}
+
+static void test_freq_lock_never_switches_hwp_on(void **state)
+{
+	(void)state;
+	static struct freq_locks p;
+	loop_open(&r, loop_built_in("skylake-sp"));
+	freq_lock_clocks(&r.guard.access, &r.cpu, &p);
+	assert_false(p.hwp);
+	assert_string_equal(lock_of(&p, "hwp", HWP_REQUEST)->absent, "HWP is off");
+	assert_int_equal(lock_of(&p, "core_ratio", PERF_CTL)->already, sim_access(r.sim)->cores);
+	assert_int_equal(msr(0, 0x770), 0);
+	assert_int_equal(msr_guard_restore(&r.guard), ST_OK);
+	loop_close(&r);
+}
+
+/* Rows where the clock is the processor's own choice as long as it has one. */
+static void test_freq_lock_hwp_request_keeps_the_clock(void **state)
+{
+	(void)state;
+	static const char hwp[] = "fault.ratio_period_us=30,fault.ratio_other=16,fault.ratio_hwp=1";
+	static const char locked[] = "fault.ratio_period_us=30,fault.ratio_other=16,fault.ratio_hwp=1,fault.hwp_locked=1";
+	static const char other[] = "fault.ratio_period_us=1000000,fault.ratio_other=16,fault.ratio_hwp=1,fault.hwp_locked=1,clock.core_ratio=21";
+	all_rows("ice-lake-sp", hwp, ROWS, ROW_OK);
+	assert_non_null(strstr(memory_host_file(&r.host, "results.json"),
+		"{\"name\": \"hwp\", \"msr\": \"0x774\", \"bits\": [8, 15], \"found\": 34, \"wanted\": 23, \"already\": 0, \"set\": 80, \"refused\": 0}"));
+	assert_int_equal(msr_guard_restore(&r.guard), ST_OK);
+	loop_close(&r);
+	all_rows("ice-lake-sp", locked, ROWS, ROW_NOISY);
+	assert_non_null(strstr(memory_host_file(&r.host, "results.json"), "\"bits\": [8, 15], \"found\": 34, \"wanted\": 23, \"already\": 0, \"set\": 0, \"refused\": 80}"));
+	assert_int_equal(msr_guard_restore(&r.guard), ST_OK);
+	loop_close(&r);
+	/* It stays where it is, and that is not the base clock: rows in seconds are not proved. */
+	all_rows("ice-lake-sp", other, "read.l1.bandwidth", ROW_UNPROVEN);
+	assert_non_null(strstr(r.host.results[0].reason, "the level asked for could not be held: the core clock was 2"));
+	loop_close(&r);
 }
 
 int main(void)
@@ -250,7 +280,9 @@ int main(void)
 		cmocka_unit_test(test_freq_lock_turbo_off_keeps_the_clock),
 		cmocka_unit_test(test_freq_lock_uncore_limits_keep_the_uncore_clock),
 		cmocka_unit_test(test_freq_lock_leaves_a_processor_without_turbo_alone),
-		cmocka_unit_test(test_freq_lock_never_touches_hwp),
+		cmocka_unit_test(test_freq_lock_holds_the_guaranteed_level_where_hwp_is_on),
+		cmocka_unit_test(test_freq_lock_never_switches_hwp_on),
+		cmocka_unit_test(test_freq_lock_hwp_request_keeps_the_clock),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
