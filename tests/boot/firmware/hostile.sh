@@ -54,6 +54,14 @@ hostile smbios-low 0 2 '^results: .*Standard-PC' "suite=$two" --
 hostile pm-timer=112 0 2 '^clock: no ACPI timer that moves at its rate' "suite=$two" --
 hostile mtrr-narrow=36 0 2 '^2 rows: ' "suite=$two" --
 hostile mtrr-absent 0 2 '^2 rows: ' "suite=$two" --memory 5120 --
+hostile map-holes 0 2 '^hostile: 0 of them in holes' "end=return suite=$two" --memory 5120 --
+also map-holes "hostile_map_has_holes_and_memory_is_taken_beside_them" sh -c 'grep -E "^hostile: [1-9][0-9]* holes" "$1" && grep -E "^hostile: [1-9][0-9]* addresses" "$1"' - "$log"
+hostile ap-reserved 0 2 '^processors: APIC id 1 is disabled or not healthy and left out' "suite=$two" --smp 4 --
+also ap-reserved "hostile_reserved_processor_is_counted" jq -e '.machine.cores == 3' "$results"
+for n in 1 2 3 4; do
+	hostile damaged=$n 0 2 '^acpi: .*SRAT' "suite=$two" --smp 4 --nodes 2 --memory 2048 --
+	also damaged "hostile_damaged_tables_${n}_leave_all_processors" jq -e '.machine.cores == 4' "$results"
+done
 hostile watchdog 0 2 '^hostile: the watchdog was fed [1-9]' "end=return suite=$two watchdog=60" --
 also watchdog hostile_watchdog_is_in_the_results jq -e '.environment.watchdog == "ICH9 and the firmware'"'"'s, 60 s"' "$results"
 # Between the lines of a row's begin and end, each quarter of a second: a row of seconds on any emulator. Without that it is fed 11 times.

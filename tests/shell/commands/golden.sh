@@ -94,7 +94,7 @@ plans_pci() {
 		<(sed -n 's/^  pci \([^ ]*\) back to .*/\1/p' "$work/pci" | sort -u)
 }
 check "golden_plan_mode_lists_configuration_space" plans_pci
-# Where counters are written at full width (IA32_A_PMC0), on AMD, and where uncore boxes are asked once more: each register and value that a run
+# Where counters are written at full width (IA32_A_PMC0), where HWP is on, on AMD, and where uncore boxes are asked once more: each register and value that a run
 # writes is planned, and no other. How often differs where a count decides it: samples that are taken until there are enough.
 plans_all() {
 	"$out/stallmeter" plan --machine "$1" --suite load.l2.latency,load.l3.latency --repetitions 3 --trace "$work/planned" >/dev/null &&
@@ -102,5 +102,5 @@ plans_all() {
 	[ "$(grep -cE '^wrmsr .*(EVTSEL|PERF_CTL[0-5])' "$work/ran")" -gt 20 ] || { grep -m 5 ^wrmsr "$work/ran"; return 1; }
 	diff <(grep -E '^(wrmsr|pci_write)' "$work/planned" | sort -u) <(grep -E '^(wrmsr|pci_write)' "$work/ran" | sort -u)
 }
-for machine in haswell-ep sandy-bridge skylake-sp zen4; do check "golden_plan_mode_of_${machine}_lists_what_a_run_writes" plans_all $machine; done
+for machine in haswell-ep sandy-bridge skylake-sp ice-lake-sp zen4; do check "golden_plan_mode_of_${machine}_lists_what_a_run_writes" plans_all $machine; done
 tap_end

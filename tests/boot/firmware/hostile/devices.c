@@ -187,6 +187,7 @@ void leave(void)
 		tell("% timer events\n", timer_events);
 	if (wanted("nmi", NULL))
 		tell("% NMIs reached the firmware\n", nmis);
+	map_left();
 	processors_left();
 	out8(0xF4, 0x10);
 }

@@ -57,6 +57,7 @@ EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
 	volume(image);
 	tables();
 	memory();
+	map();
 	devices();
 	start_application(image);
 	leave();

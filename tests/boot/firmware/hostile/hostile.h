@@ -26,6 +26,11 @@ void processors_left(void);       /* whether the firmware has its processors bac
 void volume(EFI_HANDLE image);    /* volume.c: the file system */
 void tables(void);                /* tables.c: ACPI, SMBIOS */
 void memory(void);                /* tables.c: memory types */
+void map(void);                   /* map.c: the memory map */
+void map_left(void);              /* what was asked for in its holes */
+/* map.c: the tables that "damaged" is about, NULL behind the last; does it to one of at least 128 bytes, without its checksum. */
+const char *damaged_table(unsigned i);
+void damage(uint8_t *table, unsigned i, unsigned how);
 void devices(void);               /* devices.c: screens, serial ports, watchdog, timer events, interrupts */
 void leave(void);                 /* devices.c: what is told when the application has come back */
 

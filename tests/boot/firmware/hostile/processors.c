@@ -1,7 +1,8 @@
 /* tests/boot/firmware/hostile/processors.c: MP services as some firmware has them.
  *   ap-blocks   StartupAllAPs ignores its event and waits for the end
  *   ap-fewer    the processor with APIC id 1 never runs the procedure
- *   ap-dead     StartupAllAPs starts nobody and never returns */
+ *   ap-dead     StartupAllAPs starts nobody and never returns
+ *   ap-reserved processor 1 is disabled: somebody else's */
 #include "efi/processor/mp.h"
 #include "tests/boot/firmware/hostile/hostile.h"
 
@@ -62,6 +63,9 @@ void processors(void)
 	struct mp_services *mp = protocol(&guid);
 	if (mp == NULL)
 		return;
+	UINT32 health = 0;
+	if (wanted("ap-reserved", NULL) && mp->enable(mp, 1, FALSE, &health) == EFI_SUCCESS)
+		tell("processor % is disabled\n", 1);
 	startup_all = mp->startup_all;
 	mp->startup_all = start;
 }

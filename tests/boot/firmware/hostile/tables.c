@@ -3,7 +3,8 @@
  *   pm-timer=PORT   the FADT has another port for the power-management timer
  *   spcr=PORT       an SPCR names the console's serial port
  *   mtrr-narrow=N   masks of variable ranges have N address bits (a memory encryption's key takes the rest)
- *   mtrr-absent     memory above 4 GiB is in no variable range, and uncacheable by default */
+ *   mtrr-absent     memory above 4 GiB is in no variable range, and uncacheable by default
+ *   damaged=N       see map.c */
 #include "tests/boot/firmware/hostile/hostile.h"
 
 static uint8_t *found(uint8_t *root, unsigned width, const char *signature)
@@ -66,6 +67,27 @@ static void spcr(uint8_t *rsdp, uint8_t *xsdt, uint16_t port)
 	tell("SPCR names port %\n", port);
 }
 
+/* Those that the firmware lacks are added first. */
+static uint8_t *damage_all(uint8_t *rsdp, uint8_t *xsdt, unsigned how)
+{
+	const char *signature;
+	for (unsigned i = 0; (signature = damaged_table(i)) != NULL; i++) {
+		uint8_t *t = found(xsdt, 8, signature);
+		uint32_t bytes = 128;
+		if (t == NULL) {
+			t = pages_get(bytes);
+			memcpy(t, signature, 4);
+			memcpy(t + 4, &bytes, 4);
+			t[8] = 2;
+			xsdt = with_table(rsdp, xsdt, t);
+		}
+		damage(t, i, how);
+		if (how != 3)
+			balance(t);
+	}
+	return xsdt;
+}
+
 void tables(void)
 {
 	static const EFI_GUID acpi = ACPI_20_TABLE_GUID, smbios = SMBIOS_TABLE_GUID;
@@ -95,6 +117,8 @@ void tables(void)
 		}
 		if (wanted("spcr", &port))
 			spcr(rsdp, xsdt, (uint16_t)port);
+		if (wanted("damaged", &port))
+			(void)damage_all(rsdp, xsdt, (unsigned)port);
 	}
 }
 
