@@ -87,7 +87,7 @@ const struct row rows[] = {
 	    .revision = 14, .suites = BOTH)
 	ROW("triad.l3.bandwidth", "the same, arrays in the L3 cache", .kind = KIND_THROUGHPUT, .unit = UNIT_BYTES_PER_SECOND, .kernels = k_triad,
 	    .target = TARGET_L3, .order = ORDER_STREAMS, .page_bytes = PAGE_2M, .prepare = PREPARE_WARM, .baseline = BASELINE_NONE, .statistic = STAT_MEDIAN,
-	    .prefetch = PREFETCH_AS_FOUND, .window = 512, .source = SOURCE_L3, .proofs = proof_12_lines_l3, .budget = 850000, .revision = 13,
+	    .prefetch = PREFETCH_AS_FOUND, .window = 512, .source = SOURCE_L3, .proofs = proof_12_lines_l3, .budget = 850000, .revision = 14,
 	    .suites = BOTH)
 	ROW("triad.dram.bandwidth", "the same, arrays in memory of this node", .kind = KIND_THROUGHPUT, .unit = UNIT_BYTES_PER_SECOND, .kernels = k_triad,
 	    .target = TARGET_DRAM, .order = ORDER_STREAMS, .page_bytes = PAGE_2M, .prepare = PREPARE_FILL, .baseline = BASELINE_NONE, .statistic = STAT_MEAN,
