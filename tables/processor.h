@@ -315,6 +315,7 @@ struct processor {
 	uint8_t lbr_pairs;
 	uint8_t serialise_cpuid; /* 1: LFENCE does not serialise, use CPUID */
 	uint8_t imul_cycles;     /* latency of IMUL r32,r32: the second clock where there is no cycle counter */
+	uint8_t topdown_metrics; /* bytes of PERF_METRICS: 0, 4, or 8 with the second level */
 	uint8_t latency_bound;   /* 1: the load-latency event counts on the counters of its mask alone, without PEBS too */
 	uint32_t prefetch_msr;   /* 0 none */
 	uint64_t prefetch_off;   /* bits to set to switch all of them off */

@@ -19,7 +19,7 @@ QUIRKS, PUBLISHED = "quirks.txt", "published.csv"
 OTHER_FILES = ["processor.txt", QUIRKS, PUBLISHED, "uncore-events.csv", "netburst-metrics.csv", "netburst-events.csv"]
 REVIEWED = r"reviewed(-[a-z-]+)?\.csv"  # of the tests
 KEYS = ["title", "latency_auxiliary", "vendor", "family", "models", "steppings", "core_type", "core_model", "quirks", "pebs_format", "lbr_pairs", "serialise_cpuid", "imul_cycles", "latency_bound", "prefetch_msr", "prefetch_off",
-        "prefetch_pair", "confirmed", "source"] + [key for key, _, _ in PARTS] + TLB_KEYS
+        "prefetch_pair", "topdown_metrics", "confirmed", "source"] + [key for key, _, _ in PARTS] + TLB_KEYS
 FAMILY_ANY = 0xFFFF
 
 
@@ -56,6 +56,7 @@ def read_identity(p, folder, name):
         number(p, r, k, 0, 65535, 0)
     number(p, r, "pebs_format", 0, 255, 255)
     number(p, r, "lbr_pairs", 0, 64, 0)
+    number(p, r, "topdown_metrics", 0, 8, 0)
     number(p, r, "serialise_cpuid", 0, 1, 0)
     number(p, r, "imul_cycles", 1, 100, 3)
     number(p, r, "latency_bound", 0, 1, 0)

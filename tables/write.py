@@ -99,8 +99,8 @@ def write_descriptor(out, r):
     if r.get("latency_auxiliary"):
         out.write("\t\t.latency_auxiliary = &%s[%d],\n" % (c_name("events", r["name"]), names.index(r["latency_auxiliary"])))
     out.write("\t\t.tlb = { %s },\n" % tlb)
-    out.write("\t\t.pebs_format = %s, .lbr_pairs = %s, .serialise_cpuid = %s, .imul_cycles = %s, .latency_bound = %s,\n" % (
-        r.get("pebs_format", "255"), r.get("lbr_pairs", "0"), r.get("serialise_cpuid", "0"), r.get("imul_cycles", "3"), r.get("latency_bound", "0")))
+    out.write("\t\t.pebs_format = %s, .lbr_pairs = %s, .serialise_cpuid = %s, .imul_cycles = %s, .latency_bound = %s, .topdown_metrics = %s,\n" % (
+        r.get("pebs_format", "255"), r.get("lbr_pairs", "0"), r.get("serialise_cpuid", "0"), r.get("imul_cycles", "3"), r.get("latency_bound", "0"), r.get("topdown_metrics", "0")))
     out.write("\t\t.prefetch_msr = %s, .prefetch_off = %sull, .prefetch_pair = %sull,\n" % (
         r.get("prefetch_msr", "0"), r.get("prefetch_off", "0"), r.get("prefetch_pair", "0")))
     out.write("\t\t.confirmed = %s, .source = %s,\n\t},\n" % (c_text(r.confirmed), c_text(r.source)))

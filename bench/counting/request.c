@@ -379,13 +379,18 @@ enum status request_metrics(struct request_list *l, const char *list, struct tex
 	enum status st = ST_OK;
 	struct word w;
 
-	if (!p->derived_count) {
+	if (!p->derived_count && !p->topdown_metrics) {
 		text_fmt(problem, "%s has no metrics", p->name);
 		return ST_MISSING;
 	}
 	while (st == ST_OK && next_word(&list, &w)) {
 		const bool all = names_equal(w.at, w.name, "all"), bare = metric_is_bare(p, &w);
 		bool found = all;
+
+		if (p->topdown_metrics && (all || names_equal(w.at, w.name, "topdown"))) {
+			found = true;
+			l->topdown = true;
+		}
 
 		for (unsigned i = 0; i < p->derived_count && st == ST_OK; i++) {
 			const char *name = p->derived[i].name;
@@ -399,6 +404,8 @@ enum status request_metrics(struct request_list *l, const char *list, struct tex
 			struct nearest near;
 
 			nearest_init(&near, w.at, w.name);
+			if (p->topdown_metrics)
+				nearest_try(&near, "", "topdown");
 			for (unsigned i = 0; i < p->derived_count; i++)
 				nearest_try(&near, "", p->derived[i].name);
 			text_fmt(problem, "\"%.*s\": %s has no metric of that name", (int)w.length, w.at, p->name);

@@ -47,6 +47,7 @@ struct request_list {
 	unsigned count, last;             /* last: index of the event named last */
 	struct request_metric metrics[REQUEST_METRICS_MAX];
 	unsigned metric_count;
+	bool topdown;                     /* the shares of PERF_METRICS, by the metric of that name */
 };
 
 void request_init(struct request_list *l, const struct processor *p);

@@ -1,9 +1,8 @@
 /* bench/counting/stat.c: see stat.h. */
-#include "bench/counting/stat.h"
+#include "bench/counting/stat_metrics.h"
 
 #define FIXED_INSTRUCTIONS 0   /* SDM vol. 3, table 18-2: numbers of the fixed counters */
 #define FIXED_CYCLES 1
-#define METRIC_HZ 1000000u     /* $TSC_MHZ */
 
 /* --- packing ----------------------------------------------------------------------------------- */
 
@@ -107,6 +106,10 @@ enum status stat_plan(struct stat_plan *p, struct request_list *requests, const 
 		text_fmt(problem, "no performance counters here%s%s", b->cpu->pmu_absent ? ": " : "", b->cpu->pmu_absent ? b->cpu->pmu_absent : "");
 		return ST_UNSUPPORTED;
 	}
+	if (requests->topdown && !topdown_bytes(b->cpu)) {
+		text_fmt(problem, "topdown: this machine has no PERF_METRICS (IA32_PERF_CAPABILITIES bit 15 and fixed counter 3)");
+		return ST_UNSUPPORTED;
+	}
 	for (unsigned i = 0; i < p->core_batches && st == ST_OK; i++) {
 		st = pack_core(&p->core[i], p, b->cpu, problem);
 		core_runs += p->core[i].plan.runs;
@@ -116,6 +119,10 @@ enum status stat_plan(struct stat_plan *p, struct request_list *requests, const 
 		uncore_runs += p->uncore[i].plan.runs;
 	}
 	p->runs = core_runs > uncore_runs ? core_runs : uncore_runs;
+	if (st == ST_OK && requests->topdown) {
+		topdown_plan(&p->topdown);
+		p->runs++;
+	}
 	if (st == ST_OK && !p->runs) {
 		text_fmt(problem, "nothing to count");
 		st = ST_SYNTAX;
@@ -131,6 +138,7 @@ struct run {
 	const struct stat_core_batch *core;     /* NULL: none in this run */
 	const struct stat_uncore_batch *uncore;
 	unsigned core_run, uncore_run;
+	bool topdown;                           /* it is the run of shares of slots */
 	struct counting counting;
 	uint16_t request[WINDOW_EVENTS_MAX];    /* of each of its events */
 	unsigned instructions, cycles;          /* index in it; WINDOW_EVENTS_MAX: absent */
@@ -171,8 +179,11 @@ static void select_run(struct run *r, unsigned n)
 	}
 	r->core_run = core;
 	r->uncore_run = uncore;
+	r->topdown = r->plan->topdown.count && n + 1 == r->plan->runs;
 	memset(c, 0, sizeof(*c));
 	c->plan.runs = 1;
+	if (r->topdown) /* what a window with a gate reads is nothing */
+		return;
 	for (unsigned i = 0; r->core && i < r->core->count && c->events < WINDOW_EVENTS_MAX - 2; i++)
 		if (r->core->plan.slots[i].run == r->core_run || r->core->plan.slots[i].fixed) {
 			r->request[c->events] = r->core->request[i];
@@ -190,7 +201,7 @@ static enum status change_cores(const struct run *r, enum change change)
 {
 	static const struct plan nothing = { .runs = 1 }; /* fixed counters count in any run */
 	const struct bench *b = r->w->b;
-	const struct plan *plan = r->core ? &r->core->plan : &nothing;
+	const struct plan *plan = r->core ? &r->core->plan : r->topdown ? &r->plan->topdown : &nothing;
 	const unsigned run = r->core ? r->core_run : 0;
 	enum status st = ST_OK;
 
@@ -341,67 +352,19 @@ static void take_cores(const struct run *r, unsigned n, struct stat_result *out)
 			out->values[r->uncore->request[i]].run = (uint16_t)n;
 }
 
-/* --- metrics ----------------------------------------------------------------------------------- */
-
-/* Number of boxes of the kind of the metric's first event, in the sockets counted; 0: that is an event of the cores. */
-static uint64_t boxes_of(const struct stat_result *r, const struct request_metric *m)
-{
-	const struct uncore *u = &r->workload->b->uncore;
-	const struct uncore_box *box = m->events.count ? r->plan->requests->list[m->request[0]].box : NULL;
-	uint64_t n = 0;
-
-	for (unsigned s = 0; box && s < u->sockets; s++)
-		n += uncore_instances(u, box, s);
-	return n;
-}
-
-static void evaluate(struct stat_result *r, unsigned n)
-{
-	const struct request_metric *m = &r->plan->requests->metrics[n];
-	struct metric_terms terms = m->terms;
-	uint64_t counts[METRIC_EVENTS_MAX] = { 0 };
-	struct stat_metric *out = &r->metrics[n];
-	const struct stat_run *run;
-
-	out->known = false;
-	out->why = "";
-	for (unsigned i = 0; i < m->events.count; i++) {
-		const struct stat_value *v = &r->values[m->request[i]];
-
-		if (!v->counted || v->unmodelled) {
-			out->why = v->unmodelled ? "not modelled by this simulated machine" : "not counted";
-			return;
-		}
-		counts[i] = v->value;
-	}
-	run = &r->runs[m->events.count ? r->values[m->request[0]].run : 0];
-	terms.instructions = run->instructions;
-	terms.core_cycles = run->cycles;
-	terms.tsc = run->ticks;
-	terms.read_tsc = run->read_ticks;
-	terms.tsc_mhz = r->workload->b->a->tsc_hz / METRIC_HZ;
-	terms.boxes = boxes_of(r, m);
-	out->known = uncore_metric_value(m->metric, &terms, &m->events, counts, &out->milli, &out->why) == ST_OK;
-}
-
-static void evaluate_all(struct stat_result *r)
-{
-	for (unsigned i = 0; i < r->plan->requests->metric_count; i++)
-		evaluate(r, i);
-}
-
 /* --- whole workload ---------------------------------------------------------------------------- */
 
 static void forget(struct stat_result *r)
 {
 	memset(r->runs, 0, sizeof(r->runs));
+	memset(&r->topdown, 0, sizeof(r->topdown));
 	for (unsigned i = 0; i < REQUESTS_MAX; i++) /* an unmodelled event stays unmodelled */
 		r->values[i] = (struct stat_value){ .unmodelled = r->values[i].unmodelled };
 }
 
 static void end_interval(const struct stat_settings *s, struct stat_result *out)
 {
-	evaluate_all(out);
+	stat_metrics_evaluate(out);
 	s->interval(s->self, out);
 	out->interval++;
 	forget(out);
@@ -409,7 +372,7 @@ static void end_interval(const struct stat_settings *s, struct stat_result *out)
 
 static enum status one_run(struct run *r, unsigned n, const struct stat_settings *s, struct stat_result *out)
 {
-	uint64_t windows = 0, ticks = 0, interval_end = s->interval_ticks;
+	uint64_t windows = 0, ticks = 0, took = 0, interval_end = s->interval_ticks;
 	const struct access *a = r->w->b->a;
 	enum status st = a->unmodelled ? find_unmodelled_core(r, out) : ST_OK;
 	const uint64_t known = a->unmodelled ? a->unmodelled(a->counts_self) : 0;
@@ -428,14 +391,14 @@ static enum status one_run(struct run *r, unsigned n, const struct stat_settings
 		if (st == ST_OK)
 			st = read_uncore(r, n, NULL);
 		if (st == ST_OK)
-			st = stat_workload_window(r->w, &r->counting);
+			st = r->topdown ? stat_metrics_topdown(r->w, &r->plan->topdown, &out->topdown, &took) : stat_workload_window(r->w, &r->counting);
 		if (st == ST_OK)
 			st = read_uncore(r, n, out);
 		if (st != ST_OK)
 			break;
 		take_cores(r, n, out);
 		windows++;
-		ticks += stat_workload_ticks(r->w);
+		ticks += r->topdown ? took : stat_workload_ticks(r->w);
 		out->since_ticks = ticks;
 		/* ends are multiples of the interval, or each one's last window would add up: with n intervals' time there were n - 1 */
 		if (s->interval_ticks && ticks >= interval_end) {
@@ -488,7 +451,7 @@ enum status stat_run(struct stat_plan *p, struct stat_workload *w, const struct 
 			st = ST_BROKEN;
 		if (st != ST_OK && !problem->length)
 			explain_failure(w, st, problem);
-		evaluate_all(out);
+		stat_metrics_evaluate(out);
 	}
 	if (r)
 		host->put(host->self, r, sizeof(*r));

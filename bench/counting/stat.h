@@ -10,6 +10,7 @@
 
 #include "bench/counting/request.h"
 #include "bench/counting/stat_workload.h"
+#include "pmu/counters/topdown.h"
 
 #define STAT_BATCHES_MAX 12u
 
@@ -22,6 +23,7 @@ struct stat_plan {
 	struct stat_core_batch core[STAT_BATCHES_MAX];
 	struct stat_uncore_batch uncore[STAT_BATCHES_MAX];
 	unsigned core_batches, uncore_batches, runs;
+	struct plan topdown;                /* the last run, if shares of slots are asked for, else of no slot */
 };
 
 /* The counts of one run. */
@@ -46,6 +48,7 @@ struct stat_result {
 	struct stat_run runs[STAT_BATCHES_MAX * PLAN_RUNS_MAX];
 	struct stat_value values[REQUESTS_MAX];
 	struct stat_metric metrics[REQUEST_METRICS_MAX];
+	struct topdown_sum topdown;         /* of the first core */
 	uint64_t interval, since_ticks;     /* index of the interval, and its end in TSC ticks since the first window */
 };
 

@@ -224,6 +224,34 @@ static void metrics(struct output *o)
 	}
 }
 
+/* The top-down method's shares, each in the place of a metric. */
+static void topdown(struct output *o)
+{
+	const struct cpu *cpu = o->r->workload->b->cpu;
+	bool more = o->r->plan->requests->metric_count != 0;
+
+	for (unsigned i = 0; o->r->plan->requests->topdown && i < TOPDOWN_SHARES; i++) {
+		const char *name;
+		char number[32];
+		int64_t share;
+
+		if (!topdown_share(cpu, &o->r->topdown, i, &name, &share))
+			continue;
+		fixed(number, sizeof(number), share, true);
+		if (o->format == STAT_TEXT) {
+			column(o->t, 16, number);
+			text_fmt(o->t, "  %-12s topdown.%s\n", "%", name);
+		} else if (o->format == STAT_CSV) {
+			if (o->intervals)
+				text_fixed(o->t, mul_div((int64_t)o->r->since_ticks, 1000000000, (int64_t)o->r->workload->b->a->tsc_hz), 9);
+			text_fmt(o->t, "%s\"topdown.%s\",\"metric\",%s,%%,,,,\n", o->intervals ? "," : "", name, number);
+		} else {
+			text_fmt(o->t, "%s{\"metric\": \"topdown.%s\", \"unit\": \"%%\", \"value\": %s}", more ? ", " : "", name, number);
+		}
+		more = true;
+	}
+}
+
 void stat_head(struct text *t, const struct stat_plan *p, const struct stat_workload *w, enum stat_format f, enum stat_span span)
 {
 	char per[24];
@@ -274,6 +302,7 @@ void stat_counts(struct text *t, const struct stat_result *r, enum stat_format f
 	if (f == STAT_JSON)
 		text_fmt(t, "], \"metrics\": [");
 	metrics(&o);
+	topdown(&o);
 	if (f == STAT_JSON)
 		text_fmt(t, "]}\n");
 }

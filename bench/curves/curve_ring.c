@@ -68,6 +68,8 @@ static void shape_ring(struct pass *p, struct working_set *w, const struct cpu_c
 		p->iterations = ITERATIONS_TWICE;
 		w->shape.nodes = TWICE_NODES;
 		w->shape.line_bytes = (uint32_t)(memory / TWICE_NODES) - LINE; /* not all in one set */
+		if (memory < 3ull * TWICE_NODES * LINE)
+			w->shape.line_bytes = LINE;
 	} else if (p->curve->what == CURVE_SPREAD) {
 		p->iterations = ITERATIONS_SPREAD;
 		p->lines = curve_region_lines(p->curve, memory);

@@ -162,7 +162,7 @@ static uint64_t tlb_pages(const struct cpu *cpu)
 
 uint64_t shape_memory_span(const struct cpu *cpu)
 {
-	return tlb_pages(cpu) * PAGE_2M;
+	return tlb_pieces(cpu) ? tlb_pieces(cpu) * PAGE_4K : tlb_pages(cpu) * PAGE_2M;
 }
 
 /* The least size of streams in memory. */

@@ -37,7 +37,7 @@ MUST_CHECK enum status shape_of_test(const struct row *r, const struct cpu *cpu,
 MUST_CHECK enum status shape_of_baseline(const struct row *r, const struct cpu *cpu, const struct shape *test,
                                          struct shape *out, char *reason, size_t capacity);
 
-/* The bytes that a random chase in memory may cover without a DTLB miss: a multiple of 2 MiB. */
+/* The bytes that a random chase in memory may cover without a DTLB miss: a multiple of 2 MiB, or of 4 KiB where the DTLB keeps large pages in pieces. */
 uint64_t shape_memory_span(const struct cpu *cpu);
 
 /* Links the nodes of a chase at m->host into one cycle of virtual addresses. `work` holds 2 * nodes numbers. */

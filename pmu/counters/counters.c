@@ -4,6 +4,7 @@
  * level 0, so every event counts there (OS bit); no interrupt is requested. Version 6 keeps the addresses below as aliases. */
 #include "pmu/counters/counters.h"
 #include "pmu/counters/pebs.h"
+#include "pmu/counters/topdown.h"
 
 #include "pmu/core/amd_counters.h"
 #include "pmu/netburst/netburst.h"
@@ -248,6 +249,8 @@ enum status counters_start(const struct access *a, const struct cpu *cpu, const 
 			fixed_control |= FIXED_OS << 4 * f;
 			enable |= 1ull << (32 + f);
 		}
+	if (wanted >> TOPDOWN_FIXED & 1 && topdown_bytes(cpu))
+		enable |= 1ull << TOPDOWN_GLOBAL;
 	if (fixed_control)
 		s = wr(a, core, IA32_FIXED_CTR_CTRL, fixed_control);
 	return s == ST_OK ? counters_global(a, cpu, core, enable) : s;

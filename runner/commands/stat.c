@@ -15,7 +15,7 @@ static unsigned stat_options(struct option *list, unsigned most)
 {
 	const struct option all[] = {
 		{"-e", OPTION_TEXT, &events, "LIST", NULL, 0, 0, "events, separated by commas: any name that `stallmeter list --events` shows, with :MODIFIERS"},
-		{"-M", OPTION_TEXT, &metrics, "LIST", NULL, 0, 0, "metrics of `stallmeter list --metrics`, BOX or GROUP for all that begin with it, or all"},
+		{"-M", OPTION_TEXT, &metrics, "LIST", NULL, 0, 0, "metrics of `stallmeter list --metrics`, BOX or GROUP for all that begin with it, topdown, or all"},
 		{"-w", OPTION_TEXT, &workload, "LIST", NULL, 0, 0, "workloads, run one after the other: a row, account.NAME or idle"},
 		{"--machine", OPTION_TEXT, &machine_name, "NAME|FILE", NULL, 0, 0, "the simulated machine (default: as `stallmeter list` marks it)"},
 		{"--cores", OPTION_TEXT, &cores, "LIST", NULL, 0, 0, "the cores that run it at once, such as 0-3,8 (default: core 0, or all for rows of several)"},
@@ -147,6 +147,9 @@ const struct command command_stat = {
 	"ESCR. A detector of tagged uops is followed by what tags them, DETECTOR.UNIT:METRIC or DETECTOR.UNIT:OTHER.UNIT, and\n"
 	"tag=N for other tag bits (docs/netburst.md). Cascade: A,B:after=N counts B from the N-th A on, since the counters were\n"
 	"started; A:force_ovf,B:cascade from the first one on.\n"
+	"\n"
+	"-M topdown, on Intel's large cores since Ice Lake: shares of the slots in which uops can be allocated, by PERF_METRICS\n"
+	"beside fixed counter 3: retiring, bad_speculation, frontend_bound, backend_bound; since Golden Cove each in two.\n"
 	"\n"
 	"Events of cores are added up over the cores at work, those of the uncore over all boxes of all sockets; --per\n"
 	"prints them separately. Events that do not fit into the counters at once are counted in several runs of the same\n"

@@ -275,8 +275,11 @@ static PIPE_INLINE enum status end_store(struct core_thread *c, const struct ins
 static PIPE_INLINE void end_load(struct core_thread *c, const struct insn *in, const struct effects *e, const bool simple, const bool quick,
 	const struct load_result *load, const struct core_progress *w)
 {
-	if (!quick)
+	if (!quick) {
 		signal_pulse(c->signals, SIG_LOADS_RETIRED, w->retired, 1);
+		if (load->source != SRC_L1 || load->dtlb_level > 1)
+			c->memory_until = max_cycle(c->memory_until, load->ready);
+	}
 	if (load->source == SRC_L1 && load->dtlb_level < 3)
 		signal_pulse_often(c->signals, SIG_LOAD_L1_HIT, w->retired, 1);
 	else if (load->source == SRC_L1 ? signal_subscribed_any(c->signals, SIG_LOAD_L1_HIT, SIG_LOAD_DTLB_MISS) :
@@ -346,6 +349,8 @@ static PIPE_INLINE enum status account_end(struct core_thread *c, const struct i
 			c->ready[p->writes[i]] = w->retired + m->core_fp_assist_cycles;
 	}
 	signal_pulse_often(c->signals, SIG_INSTRUCTIONS_RETIRED, w->retired, 1);
+	if (!quick && p->fused > 1)
+		signal_pulse(c->signals, SIG_UOPS_RETIRED_HEAVY, w->retired, p->fused);
 	if (p->ends && (s = end_branch(c, in, p, e, ip, fused, quick, w, &miss)) != ST_OK)
 		return s;
 	if (c->want_retired && c->hooks->retired)

@@ -101,6 +101,9 @@ struct core_thread {
 	uint8_t barrier_reason;  /* ... for this enum wait_reason ... */
 	uint8_t barrier_signal;  /* ... and this resource stall; 0: none */
 	uint8_t wait_reason;     /* what the last allocation waited for */
+	bool wrong_path_late;    /* the last wrong path ended since the front end came too late, for pipe_slots.c as the next two */
+	uint64_t recovers_from;  /* the cycle in which the last mispredicted branch resolved, or what cleared the machine retired */
+	uint64_t memory_until;   /* in which the latest load that missed the L1 has its data */
 	bool alone, want_retired, fused_before;
 	uint64_t slots_emitted;     /* empty slots before this cycle have been emitted */
 	uint32_t dispatch_cycles;

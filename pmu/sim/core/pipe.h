@@ -39,6 +39,14 @@ uint64_t pipe_rs_next_from(struct core_thread *c, uint64_t first);
 /* No allocation before `until`; sig: the stall signal to emit, 0: none. */
 void pipe_hold(struct core_thread *c, uint64_t until, enum wait_reason why, unsigned sig);
 
+/* --- pipe_slots.c --- */
+/* Emits why the slots before cycle t, the next group's, stayed empty. */
+void pipe_emit_lost(struct core_thread *c, unsigned parts, uint64_t t, uint64_t delivered);
+static inline bool pipe_lost_subscribed(const struct core_thread *c, uint64_t t)
+{
+	return t > c->alloc && signal_subscribed_any(c->signals, SIG_SLOTS_FRONTEND, SIG_SLOTS_MEMORY);
+}
+
 /* --- pipe_pair.c --- */
 /* As pipe_allocate, while the other thread of the core runs. */
 uint64_t pipe_allocate_paired(struct core_thread *c, const struct core_plan *p, unsigned parts, unsigned entries,
@@ -351,6 +359,8 @@ static PIPE_INLINE uint64_t pipe_allocate(struct core_thread *c, const struct co
 		return pipe_allocate_waiting(c, p, parts, entries, delivered, why);
 	if (!quick && t != c->alloc)
 		pipe_emit_slots(c, delivered, t);
+	if (!quick && pipe_lost_subscribed(c, t))
+		pipe_emit_lost(c, parts, t, delivered);
 	pipe_allocated(c, t, entries);
 	return t;
 }

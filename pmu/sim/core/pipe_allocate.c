@@ -228,6 +228,8 @@ uint64_t pipe_allocate_waiting(struct core_thread *c, const struct core_plan *p,
 	}
 	if (t != c->alloc)
 		pipe_emit_slots(c, delivered, t);
+	if (pipe_lost_subscribed(c, t))
+		pipe_emit_lost(c, parts, t, delivered);
 	pipe_allocated(c, t, entries);
 	return t;
 }

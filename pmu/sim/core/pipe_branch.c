@@ -54,6 +54,7 @@ enum status pipe_branch(struct core_thread *c, const struct core_plan *p, const 
 		c->front.stalled_until = 0;
 		const uint64_t right = resolved + c->m->core_mispredict_cycles;
 		signal_level(c->signals, SIG_RESOURCE_STALL_BRANCH, resolved, retired < right ? retired : right, 1);
+		c->recovers_from = resolved;
 		pipe_hold(c, right, WAIT_MISPREDICT, 0);
 		return ST_OK;
 	}

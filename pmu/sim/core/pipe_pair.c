@@ -138,6 +138,8 @@ uint64_t pipe_allocate_paired(struct core_thread *c, const struct core_plan *p, 
 	}
 	if (t != c->alloc)
 		pipe_emit_slots(c, delivered, t);
+	if (pipe_lost_subscribed(c, t))
+		pipe_emit_lost(c, parts, t, delivered);
 	pipe_allocated(c, t, entries);
 	c->next = least_cycle(c, 0, 0);
 	return t;

@@ -70,6 +70,7 @@ void pipe_clear_machine(struct core_thread *c, enum signal sig, uint64_t retired
 {
 	signal_pulse(c->signals, sig, retired, 1);
 	signal_level(c->signals, SIG_MACHINE_CLEAR_CYCLES, retired, retired + cycles, 1);
+	c->recovers_from = retired;
 	pipe_hold(c, retired + cycles, WAIT_CLEAR, 0);
 	front_redirect(c, retired + cycles);
 	c->front.streaming = false;

@@ -17,6 +17,7 @@ static PIPE_INLINE bool wrong_group(struct core_thread *c, const struct core_pla
 {
 	/* check first: a group that would come too late changes nothing */
 	uint64_t t = max_cycle(max_cycle(c->alloc + (c->slots >= c->width), delivered), c->barrier);
+	c->wrong_path_late = delivered >= resolved;
 	if (t >= resolved || c->rob[c->rob_at] >= resolved) {
 		wrong_late(c, delivered, resolved, quick);
 		return false;

@@ -35,7 +35,7 @@ uint64_t counter_general_mask(const struct counters *p)
 
 uint64_t counter_enable_mask(const struct counters *p)
 {
-	return counter_general_mask(p) | mask_of(p->m->pmu_fixed) << 32;
+	return counter_general_mask(p) | mask_of(p->m->pmu_fixed) << 32 | (p->m->pmu_metrics ? 1ull << 48 : 0);
 }
 
 /* Tap numbers: fixed counters first, then general ones. */
@@ -324,6 +324,7 @@ void counters_program(struct counters *p, struct sim_finding *f, uint32_t addres
 		program_fixed(p, i);
 	for (unsigned n = 0; n < p->m->pmu_general; n++)
 		program_general(p, n, f, address);
+	counter_metrics_program(p);
 }
 
 struct counters *counters_init(void *at, const struct machine *m, unsigned thread, struct signals *signals)

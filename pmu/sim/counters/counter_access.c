@@ -6,6 +6,7 @@
 #define MSR_PMC0            0x0C1
 #define MSR_PERFEVTSEL0     0x186
 #define MSR_FIXED_CTR0      0x309
+#define MSR_PERF_METRICS    0x329
 #define MSR_FIXED_CTR_CTRL  0x38D
 #define MSR_GLOBAL_STATUS   0x38E
 #define MSR_GLOBAL_CTRL     0x38F
@@ -62,6 +63,8 @@ static enum status read_pmu(struct counters *p, uint32_t msr, uint64_t *value)
 		return ST_MISSING;
 	else if (in(msr, MSR_FIXED_CTR0, m->pmu_fixed))
 		*value = counter_fixed_value(p, msr - MSR_FIXED_CTR0);
+	else if (msr == MSR_PERF_METRICS && m->pmu_metrics)
+		*value = counter_metrics_value(p);
 	else if (msr == MSR_FIXED_CTR_CTRL)
 		*value = p->fixed_ctrl;
 	else if (msr == MSR_GLOBAL_STATUS)
@@ -205,6 +208,8 @@ static enum status write_pmu(struct counters *p, uint32_t msr, uint64_t value, s
 		return ST_OK;
 	}
 	switch (msr) {
+	case MSR_PERF_METRICS:
+		return counter_metrics_write(p, msr, value, f);
 	case MSR_FIXED_CTR_CTRL:
 		return write_fixed_ctrl(p, value, f);
 	case MSR_GLOBAL_CTRL:
@@ -290,6 +295,8 @@ enum status counters_rdpmc(struct counters *p, uint32_t index, uint64_t *value)
 		*value = counter_general_value(p, index);
 	else if (p->m->pmu_version >= 2 && in(index, 0x40000000, p->m->pmu_fixed))
 		*value = counter_fixed_value(p, index - 0x40000000);
+	else if (index == 0x20000000 && p->m->pmu_metrics)
+		*value = counter_metrics_value(p);
 	else
 		return ST_FAULT;
 	return ST_OK;

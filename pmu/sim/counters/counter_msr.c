@@ -94,7 +94,7 @@ static uint64_t capabilities(const struct machine *m)
 		v |= 1u << 6 | m->pmu_pebs_format << 8 | (m->pmu_pebs_format ? 1u << 7 : 0);
 	if (m->pmu_pebs_format >= 4 && m->pmu_pebs_format != 255)
 		v |= 1u << 14 | m->pmu_retire_latency << 17; /* baseline; timed */
-	v |= m->pmu_freeze_smm << 12 | m->pmu_full_width << 13;
+	v |= m->pmu_freeze_smm << 12 | m->pmu_full_width << 13 | (m->pmu_metrics ? 1u << 15 : 0);
 	return v;
 }
 

@@ -9,6 +9,7 @@
 
 #define GENERAL_MAX 18
 #define FIXED_MAX   7
+#define COUNTER_METRICS_MAX 8
 #define LBR_MAX     32
 #define MTRR_VARIABLE 8
 #define MTRR_FIXED    11
@@ -45,6 +46,8 @@ struct counters {
 	struct counter general[GENERAL_MAX], fixed[FIXED_MAX];
 	uint64_t evtsel[GENERAL_MAX];
 	uint64_t fixed_ctrl, global_ctrl, global_status;
+	uint64_t metrics_base[COUNTER_METRICS_MAX + 1]; /* PERF_METRICS: slots of each byte, and all, when its taps were set */
+	bool metrics_on;
 	struct counters *first;  /* of the core's first thread: it has the registers that a core has once, p->first->prefetch and lbr_select */
 	bool user;               /* code runs at CPL 3 */
 	bool started;            /* the start-up sequence of AAK100 has run, or is not needed */
@@ -119,6 +122,11 @@ void counters_sync(struct counters *p);
 bool counters_frozen(const struct counters *p);
 bool counters_lbr_frozen(const struct counters *p);
 void counters_program(struct counters *p, struct sim_finding *f, uint32_t address);
+
+/* counter_metrics.c: PERF_METRICS; its taps as the registers say. ST_MISSING: there is none. */
+uint64_t counter_metrics_value(const struct counters *p);
+void counter_metrics_program(struct counters *p);
+MUST_CHECK enum status counter_metrics_write(struct counters *p, uint32_t msr, uint64_t value, struct sim_finding *f);
 
 /* counter_lint.c: before a select gets a value: what is wrong with another one will be told anew. Mistakes in several registers
  * together, after a write to `address`; the name of a select's event, or NULL. */

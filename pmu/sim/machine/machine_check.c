@@ -161,6 +161,8 @@ static enum status check_pmu(struct machine_reading *r)
 		return machine_wrong(r, &m->pmu_pebs_format, "0 to 6 or 255");
 	if (m->pmu_retire_latency && (m->pmu_pebs_format < 4 || m->pmu_pebs_format == 255))
 		return machine_wrong(r, &m->pmu_retire_latency, "0 without adaptive records");
+	if (m->pmu_metrics && (m->pmu_version < 5 || m->pmu_fixed < 4 || !m->pmu_capabilities || m->pmu_general > 8 || m->pmu_metrics % 4))
+		return machine_wrong(r, &m->pmu_metrics, "0, 4 or 8, and 0 without pmu.capabilities, a fourth fixed counter, or before version 5");
 	if (m->pmu_pebs_format != 255 && m->pmu_version < 2 && !m->pmu_netburst)
 		return machine_wrong(r, &m->pmu_pebs_format, "PEBS of this model needs pmu.version 2 or later");
 	if (m->pmu_pebs_format > 0 && m->pmu_pebs_format != 255 && !m->pmu_capabilities)

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "bench/counting/session.h"
 #include "tests/unit/support/closed_loop.h"
 
 #define MSRS     0x1900u   /* numbers of number_of */
@@ -216,6 +217,31 @@ static void test_restore_after_a_profile(void **state)
 	end("a profile", NEVER);
 }
 
+/* Shares of slots: PERF_METRICS, fixed counter 3 and bit 48 of IA32_PERF_GLOBAL_CTRL are written for each window. */
+static void test_restore_after_shares_of_slots(void **state)
+{
+	static const char *const machines[] = { "ice-lake-sp", "sapphire-rapids" };
+	const struct session_settings s = { .metrics = "topdown", .workload = "account.mixed", .cores = "0-1", .format = STAT_CSV };
+	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(machines); i++) {
+		char *one = loop_changed(loop_built_in(machines[i]), "topology", "sockets", "1"), *few = loop_changed(one, "topology", "cores", "8"), problem[256] = "";
+		struct session_summary sum;
+		begin(few);
+		assert_int_equal(session_run(&r.guard.access, &r.cpu, &s, &r.host.host, &sum, problem, sizeof(problem)), ST_OK);
+		assert_int_equal(sum.uncounted, 0);
+		end("shares of slots", NEVER);
+		/* the register does not answer: the reason names it, and what was written before is put back */
+		char *gone = loop_changed(few, "fault", "msr_missing", "0x329");
+		begin(gone);
+		assert_int_not_equal(session_run(&r.guard.access, &r.cpu, &s, &r.host.host, &sum, problem, sizeof(problem)), ST_OK);
+		assert_non_null(strstr(problem, "0x329"));
+		end("without PERF_METRICS", NEVER);
+		free(one);
+		free(few);
+		free(gone);
+	}
+}
+
 static void test_restore_after_esc(void **state)
 {
 	const struct subject *on = *state;
@@ -336,6 +362,7 @@ int main(void)
 		{ "test_restore_after_a_run_with_hwp", test_restore_after_a_run, NULL, NULL, &gracemont },
 		{ "test_restore_after_a_profile", test_restore_after_a_profile, NULL, NULL, &nehalem },
 		{ "test_restore_after_a_profile_on_core2", test_restore_after_a_profile, NULL, NULL, &core2 },
+		cmocka_unit_test(test_restore_after_shares_of_slots),
 		{ "test_restore_after_esc", test_restore_after_esc, NULL, NULL, &nehalem },
 		{ "test_restore_after_esc_on_core2", test_restore_after_esc, NULL, NULL, &core2 },
 		{ "test_restore_after_esc_with_hwp", test_restore_after_esc, NULL, NULL, &gracemont },

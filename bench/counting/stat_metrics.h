@@ -1,0 +1,12 @@
+/* bench/counting/stat_metrics.h: what is derived from counts: metrics of the uncore, and shares of slots. */
+#ifndef BENCH_COUNTING_STAT_METRICS_H
+#define BENCH_COUNTING_STAT_METRICS_H
+
+#include "bench/counting/stat.h"
+
+/* Works out every metric that was asked for. */
+void stat_metrics_evaluate(struct stat_result *r);
+/* One window in which the first core's slots count, around the kernel alone. `slots`: topdown_plan's, with which the counters have started; *took: TSC ticks. */
+MUST_CHECK enum status stat_metrics_topdown(struct stat_workload *w, const struct plan *slots, struct topdown_sum *sum, uint64_t *took);
+
+#endif
