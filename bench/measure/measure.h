@@ -56,6 +56,7 @@ struct bench {
 	bool first_level_looked;  /* own.tlb has the measured first level for 2 MiB pages */
 	bool tlb_size_looked; /* own.tlb has the measured second level instead of the descriptor's */
 	int64_t hit_milli;        /* load to use in the L1, thousandths of a core cycle, as IBS needs it (bench/sampling/sample_ibs.c); 0: not measured yet */
+	unsigned ibs_misses;      /* the setting */
 	int64_t l3_milli;         /* the same in the L3, once a row has measured it (bench/sampling/sample_l3.c) */
 	enum { LARGE_PAGES_UNKNOWN, LARGE_PAGES_WHOLE, LARGE_PAGES_SPLIT } large_pages; /* how the first level of the data TLB keeps pages of 2 MiB, once a row asked */
 	bool tlb_timed;           /* 4 KiB sizes in own.tlb were found by time */

@@ -162,6 +162,8 @@ void report_head(struct text *t, const struct access *a, const struct cpu *cpu, 
 	}
 	if (s->vector_bits)
 		text_fmt(t, ", \"vector_bits\": %u", s->vector_bits);
+	if (s->ibs_misses)
+		text_fmt(t, ", \"ibs_misses\": %u", s->ibs_misses);
 	text_fmt(t, ", \"repetitions\": %u, \"seed\": %llu},\n", s->repetitions, (unsigned long long)seed);
 	json_machine(t, a, cpu);
 	text_fmt(t, ",\n");

@@ -147,7 +147,10 @@ static void judge(const struct loop *l, uint32_t codes, struct sample_result *ou
 	struct text why;
 
 	text_init(&why, out->reason, sizeof(out->reason));
-	if (out->records < LEAST) {
+	if (out->records < LEAST && l->b->ibs_misses) {
+		out->verdict = SAMPLE_UNSUPPORTED; /* says nothing against the row */
+		text_fmt(&why, "%u samples passed the filter of IBS", out->records);
+	} else if (out->records < LEAST) {
 		out->verdict = SAMPLE_UNPROVEN;
 		text_fmt(&why, "%u samples are too few", out->records);
 	} else if (sample_sources_hold(out, codes, c->proof_count ? c->proofs[0].low_milli : SAMPLE_SHARE_MILLI)) {
@@ -155,6 +158,25 @@ static void judge(const struct loop *l, uint32_t codes, struct sample_result *ou
 	}
 	sample_unprove(out, METHOD, row);
 	prove(out, codes, row);
+}
+
+/* Whether loads from there miss the L3. */
+static bool is_beyond_l3(enum source s)
+{
+	return s == SOURCE_NEAR_CLEAN || s == SOURCE_NEAR_MODIFIED || s == SOURCE_REMOTE_CLEAN || s == SOURCE_REMOTE_MODIFIED || s == SOURCE_DRAM_LOCAL ||
+	       s == SOURCE_DRAM_OF_CORE || s == SOURCE_DRAM_REMOTE;
+}
+
+/* As ibs_open, with the filter of the settings. */
+static enum status open_filtered(struct ibs *ibs, struct bench *b, enum source source, const char **why)
+{
+	const enum status st = ibs_open(ibs, b->a, b->cpu, b->core, why);
+
+	if (st == ST_OK && b->ibs_misses && !is_beyond_l3(source)) {
+		*why = "IBS is set to misses of the L3 alone";
+		return ST_UNSUPPORTED;
+	}
+	return st == ST_OK ? ibs_filter(ibs, b->ibs_misses, why) : st;
 }
 
 static bool is_chase(const struct loop *l)
@@ -176,7 +198,7 @@ void sample_ibs_row(struct loop *l, uint64_t code, struct row_result *row)
 
 	if (!codes || l->row->source == SOURCE_L1 || (l->row->curve && l->row->curve->what != CURVE_TWICE) || (!l->row->curve && !is_chase(l)))
 		return;
-	if (ibs_open(&ibs, b->a, b->cpu, b->core, &why) != ST_OK) {
+	if (open_filtered(&ibs, b, l->row->source, &why) != ST_OK) {
 		sample_set_reason(out, SAMPLE_UNSUPPORTED, why);
 		return;
 	}

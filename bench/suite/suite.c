@@ -314,7 +314,7 @@ uint64_t suite_key(const struct suite_kind *kinds, unsigned n, const struct suit
 	const struct access *a = kinds[0].a;
 	const char *const texts[] = { a->name, report_build(), settings_rows(s), s->profile ? s->profile : "", s->label ? s->label : "", s->expect ? s->expect : "",
 		s->cores ? s->cores : "", s->nodes ? s->nodes : "" };
-	const uint64_t numbers[] = { seed_of(s), s->repetitions, s->vector_bits, kinds[0].cpu->signature, a->cores, a->nodes };
+	const uint64_t numbers[] = { seed_of(s), s->repetitions, s->vector_bits | (uint64_t)s->ibs_misses << 16, kinds[0].cpu->signature, a->cores, a->nodes };
 	uint64_t h = FNV1A64_START;
 
 	for (unsigned i = 0; i < COUNT_OF(texts); i++)
@@ -367,6 +367,7 @@ static enum status run_kind(struct writer *w, struct bench *b, const struct suit
 	freq_lock_clocks(k->a, k->cpu, &out->locks);
 	bench_init(b, k->a, k->cpu, w->host, s->repetitions, seed_of(s));
 	b->own.isa &= ~too_wide(s->vector_bits);
+	b->ibs_misses = s->ibs_misses;
 	b->disturbance.counts = out->disturbances; /* of earlier boots and kinds */
 	const enum status st = cpuset_choose(k->a, s->cores, s->nodes, &b->cpuset, problem, sizeof(problem));
 	if (st != ST_OK)

@@ -1,4 +1,5 @@
 /* bench/suite/suite_select.c: the rows that settings select, the status expected of each, and checks of names against the machine. */
+#include "pmu/amd/ibs.h"
 #include "bench/suite/suite_select.h"
 #include "bench/suite/suite_sections.h"
 #include "bench/workloads/profile.h"
@@ -172,6 +173,10 @@ enum status suite_check(const struct suite_settings *s, char *problem, size_t ca
 	}
 	if (s->vector_bits && s->vector_bits != 128 && s->vector_bits != 256 && s->vector_bits != 512) {
 		text_fmt(&t, "vector_bits: %u is none of 128, 256, 512", s->vector_bits);
+		return ST_RANGE;
+	}
+	if (s->ibs_misses > 1 && (s->ibs_misses % IBS_THRESHOLD_STEP || s->ibs_misses > IBS_THRESHOLD_MOST)) {
+		text_fmt(&t, "ibs_misses: %u is none of 0, 1 and %u to %u in steps of %u", s->ibs_misses, IBS_THRESHOLD_STEP, IBS_THRESHOLD_MOST, IBS_THRESHOLD_STEP);
 		return ST_RANGE;
 	}
 	return s->expect ? check_expect(s->expect, &t) : ST_OK;

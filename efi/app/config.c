@@ -11,7 +11,7 @@
 
 #define INI_BYTES_MAX     0x10000u
 #define OPTIONS_BYTES     2048u
-#define KEYS "backend, suite, mode, profile, count, metrics, workload, interval_ms, duration_ms, kind, cores, nodes, processors, repetitions, vector_bits, label, seed, end, expect, resume, boots, watchdog, upload"
+#define KEYS "backend, suite, mode, profile, count, metrics, workload, interval_ms, duration_ms, kind, cores, nodes, processors, repetitions, vector_bits, ibs_misses, label, seed, end, expect, resume, boots, watchdog, upload"
 #define BACKENDS "auto, hw, sim:NAME or sim:FILE"
 
 void config_problem(struct config *c, const struct origin *from, const char *format, ...)
@@ -214,6 +214,8 @@ static void take(struct config *c, const struct origin *from, const char *key, s
 		take_unsigned(c, from, "repetitions", value, n, SAMPLES_MAX, &c->repetitions);
 	} else if (is("vector_bits", key, key_length)) {
 		take_unsigned(c, from, "vector_bits", value, n, 512, &c->vector_bits);
+	} else if (is("ibs_misses", key, key_length)) {
+		take_unsigned(c, from, "ibs_misses", value, n, 2048, &c->ibs_misses);
 	} else if (is("seed", key, key_length)) {
 		take_number(c, from, "seed", value, n, UINT64_MAX, &c->seed);
 	} else if (is("label", key, key_length)) {

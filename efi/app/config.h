@@ -32,7 +32,7 @@ struct config {
 	char cores[CONFIG_TEXT], nodes[CONFIG_TEXT]; /* lists, "" all */
 	struct origin cores_from, nodes_from, kind_from;
 	enum start processors;     /* how the other processors are started */
-	unsigned repetitions, vector_bits;
+	unsigned repetitions, vector_bits, ibs_misses;
 	uint64_t seed;
 	char label[CONFIG_TEXT];
 	char expect[CONFIG_TEXT];  /* path of a file, "" if none */

@@ -7,6 +7,9 @@
 #define REGISTERS   6u
 #define CTL_EN      (1ull << 17)
 #define CTL_OPS     (1ull << 19)
+#define CTL_L3_MISS (1ull << 16)
+#define CTL_LATENCY (1ull << 63)  /* and, of loads that miss the L3, those alone that took (field + 1) * 128 cycles; L3_MISS must be set too */
+#define THRESHOLD   59
 /* Ops, in steps of 16. At least 0x90 (min_period of Linux events/amd/ibs.c, which 6.12 has not yet; facts only); the processor starts from up to 127 by chance, and the WRMSR that enables
  * sampling and the call of the kernel have many. */
 #define MAXIMUM     0x140u
@@ -30,6 +33,21 @@ enum status ibs_open(struct ibs *s, const struct access *a, const struct cpu *cp
 	return ST_OK;
 }
 
+enum status ibs_filter(struct ibs *s, unsigned misses, const char **why)
+{
+	*why = NULL;
+	if (misses > 1 && (misses % IBS_THRESHOLD_STEP || misses > IBS_THRESHOLD_MOST))
+		return ST_RANGE;
+	if (misses && !(s->cpu->ibs & IBS_SOURCES_5))
+		*why = "IBS without a filter for misses of the L3";
+	else if (misses > 1 && !(s->cpu->ibs & IBS_LATENCY))
+		*why = "IBS without a threshold of latency";
+	if (*why)
+		return ST_UNSUPPORTED;
+	s->filter = (misses ? CTL_L3_MISS : 0) | (misses > 1 ? CTL_LATENCY | (uint64_t)(misses / IBS_THRESHOLD_STEP - 1) << THRESHOLD : 0);
+	return ST_OK;
+}
+
 static enum status read_registers(const struct ibs *s, struct ibs_registers *out)
 {
 	uint64_t value[REGISTERS];
@@ -44,7 +62,7 @@ static enum status read_registers(const struct ibs *s, struct ibs_registers *out
 
 enum status ibs_start(struct ibs *s)
 {
-	const uint64_t on = CTL_EN | CTL_OPS | MAXIMUM >> 4;
+	const uint64_t on = CTL_EN | CTL_OPS | s->filter | MAXIMUM >> 4;
 	const enum status st = s->a->ops->wrmsr(s->a->self, s->core, MSR_OP_CTL, 0);
 	s->gate = (struct sampling_gate){ .settle_tsc = s->a->tsc_hz / QUIET_PER_SECOND };
 	sampling_gate_add(&s->gate, MSR_OP_CTL, on, 0);

@@ -17,6 +17,10 @@
 #define IBS_OP        (1u << 2)
 #define IBS_COUNT_OPS (1u << 4)
 #define IBS_SOURCES_5 (1u << 11) /* data sources of five bits; the filter for misses of the L3 */
+#define IBS_LATENCY   (1u << 12) /* the filter for loads that took long */
+
+#define IBS_THRESHOLD_STEP 128u /* cycles */
+#define IBS_THRESHOLD_MOST 2048u
 
 /* Registers as they were read. */
 struct ibs_registers { uint64_t ip, data, data2, data3, linear, physical; };
@@ -50,6 +54,7 @@ struct ibs {
 	const struct cpu *cpu;
 	unsigned core;
 	unsigned ops;                /* between the start and the sample at most */
+	uint64_t filter;             /* bits of IBS_OP_CTL */
 	bool broken_source;
 	struct sampling_gate gate;   /* what the sampled job writes */
 	struct ibs_registers before; /* when the job began */
@@ -57,6 +62,9 @@ struct ibs {
 
 /* Prepares sampling on a core; writes nothing. ST_UNSUPPORTED with *why: no IBS, or none that counts ops. */
 MUST_CHECK enum status ibs_open(struct ibs *s, const struct access *a, const struct cpu *cpu, unsigned core, const char **why);
+/* From now on only loads that miss the L3 leave samples: misses 1: each; else those alone whose line took so many cycles, a multiple of the step. 0: all ops.
+ * ST_UNSUPPORTED with *why: the processor has no such filter. */
+MUST_CHECK enum status ibs_filter(struct ibs *s, unsigned misses, const char **why);
 /* Prepares the next sample, whose job writes s->gate. */
 MUST_CHECK enum status ibs_start(struct ibs *s);
 /* Stops what the job may have left on. *taken: there is a sample, and *out has it. */

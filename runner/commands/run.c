@@ -22,7 +22,7 @@
 
 static const char *backend_name = "native", *machine_name, *suite, *label = "", *expect_file, *profile, *trace_file, *cores, *nodes, *kind,
                   *out = "out/run";
-static uint64_t repetitions, vector_bits, seed;
+static uint64_t repetitions, vector_bits, ibs_misses, seed;
 static bool proofs;
 static struct suite_kinds kinds;
 static char kinds_text[160];
@@ -46,6 +46,8 @@ static unsigned run_options(struct option *list, unsigned most)
 		 "samples of each row, 0: the row's own"},
 		{"--vector-bits", OPTION_NUMBER, &vector_bits, "N", NULL, 0, 512,
 		 "leave out kernels with wider vectors than 128, 256 or 512 bits; 0: none"},
+		{"--ibs-misses", OPTION_NUMBER, &ibs_misses, "N", NULL, 0, 2048,
+		 "AMD: samples of rows by IBS are of loads that miss the L3 alone, 1: of each, 128 to 2048 in steps of 128: of those that took so many cycles (Zen 5); 0: of all"},
 		{"--seed", OPTION_NUMBER, &seed, "N", NULL, 0, UINT64_MAX, "seed of the order of windows; 0: a fixed one"},
 		{"--label", OPTION_TEXT, &label, "TEXT", NULL, 0, 0, "a word of your own, stored in the results"},
 		{"--expect", OPTION_TEXT, &expect_file, "FILE", NULL, 0, 0,
@@ -398,7 +400,7 @@ static int run_run(const struct command *c, int operands, char **operand)
 	(void)operands, (void)operand;
 
 	struct suite_settings settings = {
-		.suite = suite ? suite : profile ? "" : "quick", .profile = profile, .cores = cores, .nodes = nodes, .repetitions = (unsigned)repetitions, .vector_bits = (unsigned)vector_bits, .seed = seed, .label = label,
+		.suite = suite ? suite : profile ? "" : "quick", .profile = profile, .cores = cores, .nodes = nodes, .repetitions = (unsigned)repetitions, .vector_bits = (unsigned)vector_bits, .ibs_misses = (unsigned)ibs_misses, .seed = seed, .label = label,
 	};
 	if (strlen(label) > LABEL_MOST || has_controls(label)) {
 		complain(c, "--label: at most %u bytes without control characters", LABEL_MOST);

@@ -6,7 +6,7 @@
  *
  * Not modelled: fetch sampling, ops of wrong paths, which are neither counted nor tagged; ops of a tagged instruction beyond its load (the
  * load is its first); IbsCompToRetCtr and IbsTagToRetCtr, branch fields, IbsDcPhysAd and its valid bit, page sizes, IbsOpMemWidth and
- * IbsOpDcMissOpenMemReqs, which are 0; interrupts: the local vector is masked; latency filters of Zen 5. */
+ * IbsOpDcMissOpenMemReqs, which are 0; interrupts: the local vector is masked. A tagged op that a filter keeps out leaves nothing, and counting begins anew. */
 #include "pmu/sim/amd/ibs.h"
 
 #define MSR_OP_CTL   0xC0011033u
@@ -24,6 +24,8 @@ enum { CTL, RIP, DATA, DATA2, DATA3, LINEAR, PHYSICAL };
 #define CTL_EN       (1ull << 17)
 #define CTL_VAL      (1ull << 18)
 #define CTL_OPS      (1ull << 19)
+#define CTL_LATENCY  (1ull << 63)
+#define LATENCY_STEP 128u           /* cycles; bits 62:59 have how many of them, less one */
 #define COUNT_SHIFT  32
 #define COUNT_MASK   (0x7FFFFFFull << COUNT_SHIFT)
 #define RANDOM_MASK  0x7Fu
@@ -37,6 +39,7 @@ enum { CTL, RIP, DATA, DATA2, DATA3, LINEAR, PHYSICAL };
 #define CAP_EXTENDED (1u << 9)
 #define CAP_WIDE     (1u << 6)      /* 27 bits of maximum */
 #define CAP_SOURCES  (1u << 11)     /* five bits of data source, and the L3-miss filter */
+#define CAP_LATENCY  (1u << 12)     /* the filter by latency */
 
 /* IBS_OP_DATA3 */
 #define D3_LOAD      (1ull << 0)
@@ -98,6 +101,8 @@ static uint64_t legal(const struct machine *m)
 		bits |= COUNT_MASK;
 	if (m->pmu_ibs & CAP_SOURCES)
 		bits |= CTL_L3_MISS;
+	if (m->pmu_ibs & CAP_LATENCY)
+		bits |= 0x1Full << 59;
 	return bits;
 }
 
@@ -128,6 +133,9 @@ enum status sim_ibs_write(const struct machine *m, struct sim_ibs *s, uint32_t m
 	if (value & CTL_EN && maximum(m, value) < LEAST) {
 		*kind = FIND_UNDEFINED;
 		*why = "IBS op sampling with a maximum below 0x90";
+	} else if (value & CTL_LATENCY && !(value & CTL_L3_MISS)) {
+		*kind = FIND_UNDEFINED;
+		*why = "IBS with a threshold of latency and without the filter for misses of the L3";
 	}
 	s->state = s->state * 1664525u + 1013904223u; /* Numerical Recipes' generator */
 	s->began_cycle = 0;
@@ -165,6 +173,16 @@ static uint64_t miss_cycles(const struct machine *m, const struct retired *r)
 {
 	const uint64_t hit = m->l1d_cycles + r->translate_cycles;
 	return r->load_latency > hit ? r->load_latency - hit : 0;
+}
+
+/* Whether the filters keep a tagged op out. */
+static bool is_kept_out(const struct machine *m, uint64_t ctl, const struct retired *r)
+{
+	const bool missed = r->insn->load && r->source > SRC_L1 && r->source < SRC_NONE && r->source != SRC_LFB && r->source != SRC_L2 && r->source != SRC_L3_UNSHARED &&
+	                    r->source != SRC_L3_OTHER_CLEAN && r->source != SRC_L3_OTHER_MODIFIED;
+	if (ctl & CTL_L3_MISS && !missed)
+		return true;
+	return ctl & CTL_LATENCY && (!missed || miss_cycles(m, r) < ((ctl >> 59 & 15) + 1) * LATENCY_STEP);
 }
 
 static void sample(const struct machine *m, struct sim_ibs *s, const struct retired *r)
@@ -209,6 +227,12 @@ void sim_ibs_retired(const struct machine *m, struct sim_ibs *s, const struct re
 		s->began_cycle = r->cycle;
 	}
 	s->word[CTL] = (ctl & ~COUNT_MASK) | ((count > most ? most : count) << COUNT_SHIFT & COUNT_MASK);
-	if (count >= most)
+	if (count < most)
+		return;
+	if (!is_kept_out(m, ctl, r)) {
 		sample(m, s, r);
+		return;
+	}
+	s->state = s->state * 1664525u + 1013904223u;
+	s->word[CTL] = (ctl & ~COUNT_MASK) | (uint64_t)(s->state >> 16 & RANDOM_MASK) << COUNT_SHIFT;
 }

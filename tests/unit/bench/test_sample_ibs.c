@@ -95,12 +95,37 @@ static void test_sample_ibs_reads_the_width_of_the_source_from_cpuid(void **stat
 	sampling_suite_close(&on);
 }
 
+/* With the filter every sample is of memory, and rows nearer than that are not asked; a threshold beyond what a load takes leaves none. */
+static void test_sample_ibs_filters_misses_of_the_l3(void **state)
+{
+	(void)state;
+	static const struct { const char *machine; unsigned misses; enum sample_verdict memory; unsigned records; } cases[] = {
+		{ "zen4", 1, SAMPLE_AGREES, 48 }, { "zen4", 128, SAMPLE_UNSUPPORTED, 0 }, { "zen5", 256, SAMPLE_AGREES, 48 }, { "zen5", 384, SAMPLE_UNSUPPORTED, 0 },
+		{ "zen2", 1, SAMPLE_UNSUPPORTED, 0 } };
+	for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+		sampling_suite_open(&on, cases[i].machine, NULL);
+		on.ibs_misses = cases[i].misses;
+		sampling_suite_run(&on, "load.l2.latency,load.dram_local.latency");
+		const struct sample_result *s = &row("load.dram_local.latency")->sample;
+		assert_int_equal(s->verdict, cases[i].memory);
+		assert_int_equal(s->records, cases[i].records);
+		if (cases[i].records) {
+			assert_int_equal(s->sources[3].count, cases[i].records);
+			assert_int_equal(s->outside, 0);
+		}
+		assert_int_equal(row("load.dram_local.latency")->status, ROW_OK);
+		assert_int_equal(row("load.l2.latency")->sample.verdict, SAMPLE_UNSUPPORTED);
+		sampling_suite_close(&on);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sample_ibs_agrees_with_each_chase),
 		cmocka_unit_test(test_sample_ibs_wrong_data_source_leaves_no_row_ok),
 		cmocka_unit_test(test_sample_ibs_without_samples_is_inconclusive),
+		cmocka_unit_test(test_sample_ibs_filters_misses_of_the_l3),
 		cmocka_unit_test(test_sample_ibs_absent_costs_the_sampling_alone),
 		cmocka_unit_test(test_sample_ibs_reads_the_width_of_the_source_from_cpuid),
 	};

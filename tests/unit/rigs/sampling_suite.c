@@ -10,11 +10,12 @@ void sampling_suite_open(struct sampling_suite *s, const char *machine, void (*c
 {
 	sampling_open_machine(&s->rig, machine, change, 0);
 	memory_host_init(&s->host);
+	s->ibs_misses = 0;
 }
 
 void sampling_suite_run(struct sampling_suite *s, const char *suite)
 {
-	const struct suite_settings settings = { .suite = suite };
+	const struct suite_settings settings = { .suite = suite, .ibs_misses = s->ibs_misses };
 	assert_int_equal(suite_run(s->rig.a, &s->rig.cpu, &settings, &s->host.host, &s->summary), ST_OK);
 }
 

@@ -6,7 +6,7 @@
 #include "tests/unit/rigs/sampling_rig.h"
 #include "tests/unit/support/memory_host.h"
 
-struct sampling_suite { struct sampling_rig rig; struct memory_host host; struct suite_summary summary; };
+struct sampling_suite { struct sampling_rig rig; struct memory_host host; struct suite_summary summary; unsigned ibs_misses; /* a setting */ };
 
 /* The machine, changed by `change` (NULL: as it is), and an empty host. */
 void sampling_suite_open(struct sampling_suite *s, const char *machine, void (*change)(struct machine *m));
