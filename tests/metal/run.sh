@@ -67,13 +67,20 @@ done
 [ "$rc" -eq 0 ] && [ -n "$runs" ] || exit "$rc"
 # The same machine without anything in between.
 node_list=$(seq -s, 0 $((nodes - 1)))
-"$out/stallmeter" run --backend sim --machine "$machine" --suite "$suite" --cores "$harts" --nodes "$node_list" --repetitions "$repetitions" \
-	--out "$work/simulated" >"$work/sim" 2>&1 || { rc=$?; [ $rc -eq 1 ] || { cat "$work/sim"; exit $rc; }; }
-simulated=$(echo "$work"/simulated/*/results.json)
-# Behind hw a stream takes the width of vectors that is fastest there, alone the widest (bench/measure/vector_width.c). A row of another width is
-# compared with the machine that has no wider one.
 file=$machine
 [ -f "$file" ] || file=tables/machines/$machine.machine
+# Of a hybrid the first processors are those of one kind, which is all that the guest has: its rows are named as any other machine's.
+kind=()
+! grep -qE '^small_cores = [1-9]' "$file" || kind=(--kind p)
+simulate() { # simulate MACHINE ROWS NAME: $work/NAME.json
+	"$out/stallmeter" run --backend sim --machine "$1" --suite "$2" --cores "$harts" --nodes "$node_list" "${kind[@]}" --repetitions "$repetitions" \
+		--out "$work/$3" >"$work/sim" 2>&1 || { rc=$?; [ $rc -eq 1 ] || { cat "$work/sim"; exit $rc; }; }
+	jq '.rows |= map(.name |= sub("@p$"; ""))' "$work/$3"/*/results.json >"$work/$3.json" || exit 3
+}
+simulate "$machine" "$suite" simulated
+simulated=$work/simulated.json
+# Behind hw a stream takes the width of vectors that is fastest there, alone the widest (bench/measure/vector_width.c). A row of another width is
+# compared with the machine that has no wider one.
 narrower() { jq -rn --slurpfile a "$simulated" --slurpfile b "$run/results.json" '($a[0].rows | map({ key: .name, value: .kernel }) | from_entries) as $k
 	| [ $b[0].rows[] | select(.kernel != $k[.name]) | .name ] | join(",")'; }
 isa=$(sed -n 's/^isa = //p' "$file")
@@ -81,9 +88,8 @@ for without in 16 30; do # asm/kernel.h: AVX-512; AVX, AVX2 and FMA too
 	rows=$(narrower)
 	[ -n "$rows" ] || break
 	sed "s/^isa = .*/isa = $((isa & ~without))/" "$file" >"$work/narrow$without.machine"
-	"$out/stallmeter" run --backend sim --machine "$work/narrow$without.machine" --suite "$rows" --cores "$harts" --nodes "$node_list" \
-		--repetitions "$repetitions" --out "$work/narrow$without" >"$work/sim" 2>&1 || { rc=$?; [ $rc -eq 1 ] || { cat "$work/sim"; exit $rc; }; }
-	jq --slurpfile n "$work/narrow$without"/*/results.json --slurpfile b "$run/results.json" '($b[0].rows | map({ key: .name, value: .kernel }) | from_entries) as $k
+	simulate "$work/narrow$without.machine" "$rows" narrow$without
+	jq --slurpfile n "$work/narrow$without.json" --slurpfile b "$run/results.json" '($b[0].rows | map({ key: .name, value: .kernel }) | from_entries) as $k
 		| ($n[0].rows | map(select(.kernel == $k[.name]) | { key: .name, value: . }) | from_entries) as $row | .rows |= map($row[.name] // .)' "$simulated" >"$work/simulated$without.json" || exit 3
 	simulated=$work/simulated$without.json
 done
