@@ -90,6 +90,9 @@ PROOF(proof_false_sharing, SET({ "load.hit.l3.snoop_modified", SOMETIMES }), SET
 PROOF(proof_stlb_hit, SET({ "dtlb.load.stlb_hit", ONCE }, { "dtlb.load.walk", NEVER }), SET({ "dtlb.stlb_hit", ONCE }, { "dtlb.walk", NEVER }),
       SET({ "dtlb.load.wait", SOME_CYCLES }, { "dtlb.load.walk", NEVER }));
 /* Other lines than the pages' would evict page-table entries from the L2: prefetchers that only appear to be off bring such lines. */
+/* A level holds a ring of pages that never misses it; the row itself sees a larger ring miss. */
+PROOF(proof_dtlb_holds, SET({ "dtlb.load.miss", SELDOM }));
+PROOF(proof_stlb_holds, SET({ "dtlb.load.walk", SELDOM }), SET({ "dtlb.walk", SELDOM }));
 PROOF(proof_walk, SET({ "dtlb.load.walk", ONCE }, { "line.in.l2", SELDOM }), SET({ "dtlb.load.walk", ONCE }), SET({ "dtlb.walk", ONCE }, { "line.in.l2", SELDOM }));
 
 /* --- streams ----------------------------------------------------------------------------------- */

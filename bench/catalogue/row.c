@@ -43,7 +43,7 @@ static const char *const orders[ORDER_COUNT] = {
 	[ORDER_PAIR] = "pair", [ORDER_OPEN_PAGES] = "open pages", [ORDER_MATRIX] = "matrix", [ORDER_MULTICORE] = "multicore", [ORDER_NODES] = "nodes",
 	[ORDER_LOADED] = "loaded", [ORDER_LINE] = "line", [ORDER_CURVE] = "curve", [ORDER_REGIONS] = "regions", [ORDER_STAIRS] = "stairs",
 	[ORDER_GATHER] = "gather", [ORDER_SKID_PRECISE] = "skid precise", [ORDER_SKID_INTERRUPT] = "skid interrupt",
-	[ORDER_SKID_ADDRESSES] = "skid addresses",
+	[ORDER_SKID_ADDRESSES] = "skid addresses", [ORDER_TLB_SIZE] = "tlb size",
 };
 static const char *const prepares[PREPARE_COUNT] = {
 	[PREPARE_WARM] = "warm", [PREPARE_FLUSH] = "flush", [PREPARE_FILL] = "fill", [PREPARE_READ] = "read", [PREPARE_EXCLUSIVE] = "exclusive",

@@ -39,6 +39,7 @@ enum order {
 	ORDER_STAIRS, /* a chase over size and stride: bench/curves/sweep2d.h */
 	ORDER_GATHER,      /* a gather with prefetch over work and distance: bench/curves/sweep2d.h */
 	ORDER_SKID_PRECISE, ORDER_SKID_INTERRUPT, ORDER_SKID_ADDRESSES, /* a load that misses, sampled: bench/curves/skid.h */
+	ORDER_TLB_SIZE,    /* rings of one line a page, larger and larger: bench/curves/tlb_entries.h */
 	ORDER_COUNT
 };
 /* How kernels bring the working set into its cache state before a window. */
@@ -68,7 +69,7 @@ enum prefetch { PREFETCH_OFF, PREFETCH_AS_FOUND, PREFETCH_PAIR /* off, except th
 enum suites { SUITE_QUICK = 1, SUITE_FULL = 2 };
 
 enum row_kind { KIND_LATENCY, KIND_PENALTY, KIND_THROUGHPUT, KIND_INTERVAL /* from one to the next of independent operations */,
-	KIND_SIZE /* capacity of a buffer of the core */,
+	KIND_SIZE /* capacity of a buffer of the core, or of a TLB */,
 	KIND_SAMPLED /* shown by samples */, ROW_KIND_COUNT };
 enum row_unit { UNIT_CYCLES, UNIT_NS, UNIT_BYTES_PER_SECOND, UNIT_ENTRIES, UNIT_INSTRUCTIONS, UNIT_LINES, UNIT_COUNT };
 /* "cycles", "ns", "bytes/s", "entries", "instructions", "lines". */

@@ -70,6 +70,7 @@ void bench_init(struct bench *b, const struct access *a, const struct cpu *cpu, 
 	b->a = a;
 	b->own = *cpu;
 	b->cpu = &b->own;
+	b->tlb_told = cpu->tlb;
 	b->host = host;
 	b->repetitions = repetitions < SAMPLES_MAX ? repetitions : SAMPLES_MAX;
 	b->seed = seed;

@@ -59,7 +59,9 @@ struct bench {
 	unsigned ibs_misses;      /* the setting */
 	int64_t l3_milli;         /* the same in the L3, once a row has measured it (bench/sampling/sample_l3.c) */
 	enum { LARGE_PAGES_UNKNOWN, LARGE_PAGES_WHOLE, LARGE_PAGES_SPLIT } large_pages; /* how the first level of the data TLB keeps pages of 2 MiB, once a row asked */
-	bool tlb_timed;           /* 4 KiB sizes in own.tlb were found by time */
+	bool tlb_timed;           /* 4 KiB sizes in own.tlb were found by time: */
+	struct { uint32_t first, second, beyond; } tlb_by_time; /* as tlb_time_sizes has them */
+	struct tlb_facts tlb_told; /* by CPUID or the descriptor */
 	const struct sampling_gate *gate; /* while sampling: opened and closed by windows of `core`; else NULL */
 	const struct mapping *ahead; /* jobs load its translations before they count; NULL: none */
 	const struct working_set *reloaded; /* jobs reload the lines of this working set of the L1 before they count; NULL: none */

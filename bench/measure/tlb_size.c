@@ -153,6 +153,9 @@ static void look_by_time(struct bench *b)
 	b->random = kept;
 	if (st != ST_OK)
 		return;
+	b->tlb_by_time.first = first;
+	b->tlb_by_time.second = second;
+	b->tlb_by_time.beyond = beyond;
 	if (tlb->dtlb_4k < first || tlb->dtlb_4k >= larger_ring(first))
 		tlb->dtlb_4k = (uint16_t)first;
 	if (second && (tlb->stlb_4k < second || tlb->stlb_4k > beyond))

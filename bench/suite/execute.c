@@ -4,6 +4,7 @@
 #include "bench/curves/curve.h"
 #include "bench/curves/skid.h"
 #include "bench/curves/sweep2d.h"
+#include "bench/curves/tlb_entries.h"
 #include "bench/multicore/matrix.h"
 #include "bench/multicore/multicore.h"
 #include "bench/sampling/sample.h"
@@ -106,6 +107,9 @@ static void run(struct bench *b, const struct row *r, struct row_result *out)
 		return;
 	case ORDER_SKID_PRECISE: case ORDER_SKID_INTERRUPT: case ORDER_SKID_ADDRESSES:
 		skid_row(b, r, out);
+		return;
+	case ORDER_TLB_SIZE:
+		tlb_entries_row(b, r, out);
 		return;
 	default:
 		measure_row(b, r, &hooks, &beside, out);

@@ -173,6 +173,14 @@ enum status expect_curve(const char *machine, const char *format, const char *ro
 			*out = (struct expectation){ 1000 * sizes[i].entries - 500, 1000 * sizes[i].entries + 500 };
 			return t->missing ? ST_SYNTAX : ST_OK;
 		}
+	if (!strcmp(row, "size.dtlb_4k.entries") || !strcmp(row, "size.stlb_4k.entries")) {
+		const int64_t first = field(t, "dtlb", "entries"), second = field(t, "stlb", "entries");
+
+		if (row[5] == 's' && second <= first)
+			return ST_UNSUPPORTED;
+		*out = (struct expectation){ 1000 * (row[5] == 's' ? second : first) - 500, 1000 * (row[5] == 's' ? second : first) + 500 };
+		return t->missing ? ST_SYNTAX : ST_OK;
+	}
 	if (!strcmp(row, "exec.chain_distribution.interval")) {
 		const int64_t milli = chains_milli(t, 315);
 

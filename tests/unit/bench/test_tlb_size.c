@@ -17,7 +17,7 @@ static void rows_are_right(const char *machine, const char *entries, unsigned le
 	unsigned missed, met;
 
 	loop_open(&r, text);
-	loop_suite(&r, "tlb.*,frontend.itlb_walk.*");
+	loop_suite(&r, "tlb.*,frontend.itlb_walk.*,size.?tlb_4k.entries");
 	met = loop_meets(&r, text, &missed);
 	assert_int_equal(missed, 0);
 	assert_true(met >= least);
@@ -98,9 +98,46 @@ static void test_levels_are_found_by_time_without_counters(void **state)
 	by_time("nehalem-ep", "128", "2048", "the DTLB holds 128 pages of 4 KiB, its second level at most 3072: found by time", 7000);
 }
 
+/* The rows of sizes have the machine's, to an entry, and say what CPUID or the descriptor tells instead; *second NULL: there is no such level. */
+static void sizes(const char *machine, const char *first, const char *second, const char *first_remark, const char *second_remark)
+{
+	static struct loop_run r;
+	char *one = loop_changed(loop_built_in(machine), "dtlb", "entries", first), *text = loop_changed(one, "stlb", "entries", second ? second : "0");
+
+	loop_open(&r, text);
+	loop_suite(&r, "size.?tlb_4k.entries");
+	assert_int_equal(r.host.result_count, 2);
+	for (unsigned i = 0; i < 2; i++) {
+		const struct row_result *row = &r.host.results[i];
+		const char *entries = i ? second : first;
+
+		if (!entries) {
+			assert_true(row->status == ROW_UNSUPPORTED && row->absent);
+			continue;
+		}
+		assert_int_equal(row->status, ROW_OK);
+		assert_int_equal(row->value_milli, atoi(entries) * 1000);
+		assert_string_equal(row->remark, i ? second_remark : first_remark);
+	}
+	loop_close(&r);
+	free(one);
+	free(text);
+}
+
+static void test_sizes_are_rows_that_contradict_what_is_told(void **state)
+{
+	(void)state;
+	sizes("nehalem-ep", "64", "512", "", "");
+	sizes("nehalem-ep", "32", "1024", "CPUID or the tables tell 64", "CPUID or the tables tell 512");
+	sizes("nehalem-ep", "128", NULL, "CPUID or the tables tell 64", "");
+	sizes("core2", "16", "512", "", "CPUID or the tables tell 256");
+	sizes("zen4", "72", "3072", "", "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sizes_are_rows_that_contradict_what_is_told),
 		cmocka_unit_test(test_second_level_of_any_size_is_found),
 		cmocka_unit_test(test_first_level_of_any_size_is_found),
 		cmocka_unit_test(test_levels_are_found_by_time_without_counters),
