@@ -9,7 +9,7 @@
 ; 30 instructions an iteration for every c. The write freezes the last-branch records (pmu/core/lbr.h,
 ; lbr_frozen): the code that returns to the caller would otherwise push the loop's records out. It
 ; needs ring 0; the caller has put the register on its list of registers to restore. Uses 8 bytes of stack.
-KERNEL k_known_program, 0, 30, 2, 1, 17, 5, 1
+KERNEL k_known_program, 0, 30, 2, 1, 17, 6, 1
 	xor eax, eax
 	LOOP_ALIGN
 .loop:

@@ -4,7 +4,7 @@
 #   all    + shell and boot tests    long  + *_long.sh
 # Each line ends with the seconds that passed and those of processor time.
 # Every test program speaks TAP (cmocka writes it when asked); "# SKIP" results are named and counted.
-# Two lanes at once where there are two processors: the guests' tests are one, all others the other; quick has half of the programs in each.
+# Two lanes at once where there are two processors: one begins with the guests' tests, then both take what is left of the others.
 # The last line is "N passed, N failed", with ", N skipped" when there are any.
 cd "$(dirname "$0")/.." || exit 2
 case ${1:-all} in quick | fast | all | long) ;; *) echo "usage: tests/run.sh quick|fast|all|long [PATTERN]" >&2; exit 2;; esac
@@ -14,9 +14,12 @@ tally=$(mktemp -d) || exit 2
 trap 'rm -rf "$tally"' EXIT
 export STALLMETER_FIRMWARE_STATES=$tally/states # one for all scripts: tests/tap.sh
 
+# What no other lane has begun.
+claim() { mkdir "$tally/begun.${1//\//_}" 2>/dev/null; }
 # A test is one command; its TAP lines are counted, and a command that dies or says nothing is one failure.
 run_one() {
 	local name=$1; shift
+	claim "$name" || return 0
 	local log="$out/log/${name//\//_}.tap" rc=0 start=$SECONDS used TIMEFORMAT='%U %S'
 	{ time CMOCKA_MESSAGE_OUTPUT=TAP OUT="$out" "$@" >"$log" 2>"$log.err"; } 2>"$tally/used.$lane" || rc=$?
 	used=$(awk '{ print $1 + $2 }' "$tally/used.$lane")
@@ -52,15 +55,11 @@ slow_list() {
 	[ "$n" -gt 0 ] && [ "$bad" -eq 0 ] && echo "ok 1 - slow_list"
 }
 
-units() { # units [PART OF]: each so many-th
-	local n=0 part=${1:-0} of=${2:-1}
-	if [ "$part" -eq 0 ]; then
-		if want slow_list; then run_one slow_list slow_list; fi
-		if want layers; then run_one layers sh -c '[ -d "$OUT/pmu" ] && tests/layers.sh && echo "ok 1 - layers"'; fi
-	fi
+units() {
+	if want slow_list; then run_one slow_list slow_list; fi
+	if want layers; then run_one layers sh -c '[ -d "$OUT/pmu" ] && tests/layers.sh && echo "ok 1 - layers"'; fi
 	for t in "$out"/tests/unit/*/test_*; do
 		[ -x "$t" ] && [ -f "${t#"$out/"}.c" ] || continue
-		[ "$((n++ % of))" -eq "$part" ] || continue
 		if [ "$mode" = quick ] && slow "$(basename "$t")"; then continue; fi
 		want "$(basename "$t")" && run_one "$(basename "$t")" "$t"
 	done
@@ -74,17 +73,13 @@ scripts() { # scripts FOLDER: those of its rooms, by the names that PATTERN take
 	done
 }
 
-if [ "$mode" = quick ] && [ "$(nproc)" -gt 1 ]; then
-	(lane=guest; units 1 2) &
-	lane=host; units 0 2
-	wait
-elif [ "$mode" = fast ] || [ "$mode" = quick ]; then
-	lane=host; units
-elif [ "$(nproc)" -lt 2 ]; then
-	lane=host; units; scripts shell; scripts boot
+if [ "$mode" = fast ] || [ "$mode" = quick ]; then rooms() { units; }; else rooms() { units; scripts shell; }; fi
+if [ "$(nproc)" -lt 2 ]; then
+	lane=host; rooms
+	[ "$mode" = fast ] || [ "$mode" = quick ] || scripts boot
 else
-	(lane=guest; scripts boot) &
-	lane=host; units; scripts shell
+	(lane=guest; [ "$mode" = fast ] || [ "$mode" = quick ] || scripts boot; rooms) &
+	lane=host; rooms
 	wait
 fi
 touch "$tally/counts.none"
