@@ -76,6 +76,7 @@ FORWARD_PAIR 2_8_0, {ST2(0)}, {ST8(0)}, {mov rax, [rdi]}, 40, 64
 FORWARD_PAIR 4_8_0, {ST4(0)}, {ST8(0)}, {mov rax, [rdi]}, 48, 64
 FORWARD_PAIR 4_8_m4, {ST4(4)}, {ST8(0)}, {mov rax, [rdi]}, 48, 64
 FORWARD_PAIR 8_8_4, {mov [byte rdi], rax}, {ST8(4)}, {mov rax, [rdi + 4]}, 64, 64
+FORWARD_PAIR 8_4_2, {ST8(0)}, {ST4(2)}, {mov eax, [rdi + 2]}, 48, 32
 FORWARD_PAIR 8_16_0, {movq [byte rdi], xmm0}, {movups [rdi], xmm0}, {movups xmm0, [rdi]}, 96, 128
 FORWARD_PAIR 16_16_8, {movups [byte rdi], xmm0}, {movups [rdi + 8], xmm0}, {movups xmm0, [rdi + 8]}, 128, 128
 

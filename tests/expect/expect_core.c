@@ -199,6 +199,7 @@ enum status expect_core(const char *machine, const char *format, const char *row
 		{ "store.forward.latency", true, C(forward(t)) },
 		/* the second store's data follows the first's by a cycle */
 		{ "store.forward_fail.penalty", true, C(forward_fail(t) + larger(1, parts / larger(1, field(t, "core", "retire_width")))) + late_milli(t) },
+		{ "store.forward_fail_8_4_2.penalty", field(t, "store", "forward_middle") == 0, C(forward_fail(t)) + late_milli(t) },
 		{ "store.forward_fail_*.penalty", true, C(forward_fail(t)) + late_milli(t) },
 		{ "store.alias_4k.penalty", true, C(field(t, "store", "alias_cycles")) },
 		/* what it takes longer than allocation of the iteration, or the chain through the L1 */

@@ -223,6 +223,7 @@ static void load_goes_on(struct ref *r, unsigned step, uint64_t t)
 	}
 	const struct flight *s = &r->f[f->waits_for - 1];
 	bool whole = va >= s->s->e.store_va && va + bytes <= s->s->e.store_va + s->s->e.store_bytes;
+	whole = whole && (r->m->store_forward_middle || (va - s->s->e.store_va) % bytes == 0);
 	uint64_t from = whole ? s->data_known : s->commit, cost = whole ? r->m->store_forward_cycles : r->m->store_forward_fail_cycles;
 	if (first) {
 		tell(r, whole ? SIG_STORE_FORWARDS : SIG_LOAD_BLOCK_OVERLAP, t, 1);

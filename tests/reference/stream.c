@@ -278,7 +278,7 @@ unsigned stream_code(const struct stream *s, uint8_t *out)
 	X(core_microfusion, 0, 1) X(core_unlaminate_indexed, 0, 1) X(core_macrofusion, 0, 2) X(core_zero_idioms, 0, 2) \
 	X(core_move_elimination, 0, 1) X(core_add_elimination, 0, 2) X(core_bypass_cycles, 0, 2) X(front_decode_width, 1, 6) X(front_complex_uops, 1, 4) \
 	X(front_microcode_width, 1, 4) X(front_queue, 4, 40) X(front_taken_cycles, 0, 2) X(uops_imul128, 1, 4) \
-	X(uops_mfence, 1, 4) X(store_forward_cycles, 1, 9) X(store_forward_fail_cycles, 1, 15) X(store_alias_cycles, 0, 6) \
+	X(uops_mfence, 1, 4) X(store_forward_cycles, 1, 9) X(store_forward_fail_cycles, 1, 15) X(store_forward_middle, 0, 1) X(store_alias_cycles, 0, 6) \
 	X(store_split_cycles, 0, 3) X(load_split_cycles, 0, 4) X(load_page_split_cycles, 0, 9) X(l1d_cycles, 2, 6)
 
 static void draw_ports(struct machine *m, bool overlap)

@@ -5,8 +5,9 @@
  *   a load is allowed after store.disambiguation_limit harmless loads in a row that had an older unknown address before
  *   them, and a harmful one resets the counter);
  * - is compared with the youngest older store in flight (commit > d) that overlaps its bytes. If that store holds all of
- *   them, the value is ready store.forward_cycles after the later of d and the store's data; if it holds some,
- *   store.forward_fail_cycles after its commit;
+ *   them, the value is ready store.forward_cycles after the later of d and the store's data; if it holds some, or (with
+ *   store.forward_middle 0) all of them at an offset that is no multiple of the load's size, store.forward_fail_cycles after
+ *   its commit;
  * - if it passed a store to its own bytes, gets the value as if it had waited, and the machine is cleared when it retires;
  * - else, if an older store in flight with a known address overlaps it in address bits 11:0 only, is delayed by
  *   store.alias_cycles;
@@ -17,7 +18,7 @@
  * They are translated and request ownership in the cycle after they retire, and the answer takes one cycle if the L1D owns
  * the line.
  *
- * Not modelled: bank conflicts, memory renaming, forwarding restricted by alignment, a load that takes some bytes from a
+ * Not modelled: bank conflicts, memory renaming, other restrictions of forwarding by alignment, a load that takes some bytes from a
  * store and others from the cache without waiting. */
 #include "pmu/sim/core/core_state.h"
 #include "pmu/sim/isa/ops.h"
@@ -152,7 +153,7 @@ enum status core_load(struct core_thread *c, uint64_t ip, uint64_t va, unsigned 
 		find_conflict(c, va, bytes, d, &x);
 		if (x.overlap) {
 			const struct store *s = x.overlap;
-			bool whole = va >= s->va && va + bytes <= s->va + s->bytes;
+			const bool whole = va >= s->va && va + bytes <= s->va + s->bytes && (c->m->store_forward_middle || (va - s->va) % bytes == 0);
 			struct tlb_reply t;
 			enum status st = memory_translate(c->memory, c->core, c->thread, va, FOR_LOAD, d, &t);
 			if (st != ST_OK)

@@ -40,6 +40,7 @@ static const struct { const char *name; enum kernel_start start; } starts[] = {
 	{ "k_forward_4_8_0", START_BUFFER }, { "k_forward_4_8_0_base", START_BUFFER },
 	{ "k_forward_4_8_m4", START_BUFFER }, { "k_forward_4_8_m4_base", START_BUFFER },
 	{ "k_forward_8_8_4", START_BUFFER }, { "k_forward_8_8_4_base", START_BUFFER },
+	{ "k_forward_8_4_2", START_BUFFER }, { "k_forward_8_4_2_base", START_BUFFER },
 	{ "k_forward_8_16_0", START_BUFFER }, { "k_forward_8_16_0_base", START_BUFFER },
 	{ "k_forward_16_16_8", START_BUFFER }, { "k_forward_16_16_8_base", START_BUFFER },
 	 { "k_run_code", START_CODE },
