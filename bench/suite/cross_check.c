@@ -2,7 +2,7 @@
 #include "bench/suite/cross_check.h"
 #include "bench/catalogue/row.h"
 
-enum relation_kind { RELATION_AT_MOST, RELATION_DIFFERENCE, RELATION_EQUAL, RELATION_LESS, RELATION_BELOW, RELATION_FILLS };
+enum relation_kind { RELATION_AT_MOST, RELATION_DIFFERENCE, RELATION_EQUAL, RELATION_LESS, RELATION_BELOW, RELATION_FILLS, RELATION_PAIRS };
 
 struct relation {
 	enum relation_kind kind;
@@ -17,6 +17,7 @@ static const struct relation relations[] = {
 #define LESS(low, high, why) { .kind = RELATION_LESS, .row = low, .other = high, .reads = why },
 #define BELOW(part, limit, why) { .kind = RELATION_BELOW, .row = part, .other = limit, .reads = why },
 #define FILLS(part, limit, why) { .kind = RELATION_FILLS, .row = part, .other = limit, .reads = why },
+#define PAIRS(part, limit, why) { .kind = RELATION_PAIRS, .row = part, .other = limit, .reads = why },
 #include "bench/catalogue/relations.def"
 #undef AT_MOST
 #undef DIFFERENCE
@@ -24,6 +25,7 @@ static const struct relation relations[] = {
 #undef LESS
 #undef BELOW
 #undef FILLS
+#undef PAIRS
 };
 
 #define ALLOWED_PERMILLE 30  /* of the larger value: rows of one run differ in clock and in background load */
@@ -90,6 +92,7 @@ static bool broken(const struct relation *r, const struct writer_note *a, const 
 	case RELATION_AT_MOST: return over > allowed(a, b);
 	case RELATION_LESS: case RELATION_BELOW: return over > -BELOW_MILLI;
 	case RELATION_FILLS: return over >= -BESIDE_MILLI || (over + a->value_milli <= 0 && over + a->value_milli >= -BESIDE_MILLI - 1000); /* of two entries each, one may stay free */
+	case RELATION_PAIRS: return over - b->value_milli >= -1000; /* an odd entry has a load too */
 	case RELATION_DIFFERENCE: return over + base_milli > allowed(a, b) || -over - base_milli > allowed(a, b);
 	default: return over > allowed(a, b) || -over > allowed(a, b);
 	}
@@ -123,7 +126,7 @@ void cross_check_run(struct writer *w, bool (*odd)(const void *self, unsigned ro
 			    !broken(r, &w->notes[i], &w->notes[other], r->base ? w->notes[base].value_milli : 0))
 				continue;
 			amend(w, i, other, w->notes[other].value_milli, r->reads, odd, self);
-			if (r->kind != RELATION_BELOW && r->kind != RELATION_FILLS)
+			if (r->kind < RELATION_BELOW)
 				amend(w, other, i, w->notes[i].value_milli, r->reads, odd, self);
 		}
 }
@@ -131,7 +134,7 @@ void cross_check_run(struct writer *w, bool (*odd)(const void *self, unsigned ro
 void cross_check_list(struct text *t)
 {
 	static const char *const words[] = { [RELATION_AT_MOST] = "at most", [RELATION_DIFFERENCE] = "is", [RELATION_EQUAL] = "equals", [RELATION_LESS] = "is less than", [RELATION_BELOW] = "is below",
-		[RELATION_FILLS] = "does not fill" };
+		[RELATION_FILLS] = "does not fill", [RELATION_PAIRS] = "is below twice" };
 
 	for (unsigned n = 0; n < COUNT_OF(relations); n++) {
 		const struct relation *r = &relations[n];

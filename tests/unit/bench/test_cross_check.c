@@ -16,7 +16,7 @@
 #define WHOLE 100000 /* thousandths of the row's unit */
 #define BASE    4000
 
-enum kind { AT_MOST_KIND, DIFFERENCE_KIND, EQUAL_KIND, LESS_KIND, BELOW_KIND, FILLS_KIND };
+enum kind { AT_MOST_KIND, DIFFERENCE_KIND, EQUAL_KIND, LESS_KIND, BELOW_KIND, FILLS_KIND, PAIRS_KIND };
 static const struct { enum kind kind; const char *row, *other, *base; } relations[] = {
 #define AT_MOST(low, high, why) { AT_MOST_KIND, low, high, NULL },
 #define DIFFERENCE(part, whole, less, why) { DIFFERENCE_KIND, part, whole, less },
@@ -24,6 +24,7 @@ static const struct { enum kind kind; const char *row, *other, *base; } relation
 #define LESS(low, high, why) { LESS_KIND, low, high, NULL },
 #define BELOW(part, limit, why) { BELOW_KIND, part, limit, NULL },
 #define FILLS(part, limit, why) { FILLS_KIND, part, limit, NULL },
+#define PAIRS(part, limit, why) { PAIRS_KIND, part, limit, NULL },
 #include "bench/catalogue/relations.def"
 #undef AT_MOST
 #undef DIFFERENCE
@@ -31,6 +32,7 @@ static const struct { enum kind kind; const char *row, *other, *base; } relation
 #undef LESS
 #undef BELOW
 #undef FILLS
+#undef PAIRS
 };
 
 static struct writer w;
@@ -121,7 +123,7 @@ static void expect(const char *name, const char *other)
 static void pair(enum kind kind, const char *row, const char *other, const char *base, bool broken)
 {
 	begin();
-	written(row, broken && kind >= LESS_KIND ? WHOLE - 1000 : broken ? 2 * WHOLE : kind == FILLS_KIND ? WHOLE / 4 : kind == AT_MOST_KIND || kind >= LESS_KIND ? WHOLE / 2 : kind == DIFFERENCE_KIND ? WHOLE - BASE : WHOLE);
+	written(row, broken && kind >= LESS_KIND && kind < PAIRS_KIND ? WHOLE - 1000 : broken ? 2 * WHOLE : kind == FILLS_KIND ? WHOLE / 4 : kind == AT_MOST_KIND || kind >= LESS_KIND ? WHOLE / 2 : kind == DIFFERENCE_KIND ? WHOLE - BASE : WHOLE);
 	written(other, WHOLE);
 	if (base && strcmp(base, other))
 		written(base, BASE);
