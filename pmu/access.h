@@ -32,7 +32,7 @@
 #define PAGE_4K 0x1000ull
 #define PAGE_2M 0x200000ull
 #define PAGE_1G 0x40000000ull
-#define SPACE_LOCK (SPACE_DATA + 15 * PAGE_1G) /* the page of the uncore's bus lock; below it the largest working set has 10 GiB, above it other cores have theirs */
+#define SPACE_LOCK (SPACE_DATA + 9 * PAGE_1G) /* the page of the uncore's bus lock of a row */
 
 struct cpuid_regs { uint32_t eax, ebx, ecx, edx; };
 

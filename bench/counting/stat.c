@@ -1,6 +1,7 @@
 /* bench/counting/stat.c: see stat.h. */
 #include "bench/counting/stat_metrics.h"
 
+#define LOCK_VA (SPACE_DATA + 15 * PAGE_1G) /* page of the bus lock, below the working sets of the other cores: one of many 2 MiB pages has 10 GiB */
 #define FIXED_INSTRUCTIONS 0   /* SDM vol. 3, table 18-2: numbers of the fixed counters */
 #define FIXED_CYCLES 1
 
@@ -438,7 +439,7 @@ enum status stat_run(struct stat_plan *p, struct stat_workload *w, const struct 
 	if (st == ST_OK) {
 		r->plan = p;
 		r->w = w;
-		r->lock = (struct mapping){ .va = SPACE_LOCK, .bytes = PAGE_4K, .page_bytes = PAGE_4K };
+		r->lock = (struct mapping){ .va = LOCK_VA, .bytes = PAGE_4K, .page_bytes = PAGE_4K };
 		if (p->uncore_batches)
 			st = w->b->a->ops->map(w->b->a->self, &r->lock);
 		const bool mapped = st == ST_OK && p->uncore_batches;
