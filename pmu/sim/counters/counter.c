@@ -205,6 +205,17 @@ static bool counts_code(const struct counters *p, uint64_t sel, enum finding_kin
 	return true;
 }
 
+/* Subscribes to what another register says that the event counts; the reason why that is nothing, or NULL. */
+static const char *listen_by_register(struct counters *p, const struct sim_event *e, struct tap *t)
+{
+	const unsigned msr = e->flags & EVENT_OFFCORE_0 ? 0 : 1;
+	if ((e->flags & EVENT_FRONTEND) && !counter_frontend_listen(p, t->listen))
+		return "MSR 0x3F7 asks for a cause at the front end that this model does not tell apart";
+	if ((e->flags & (EVENT_OFFCORE_0 | EVENT_OFFCORE_1)) && !sim_offcore_signals(p->m, p->offcore[msr], t->listen))
+		return "the off-core response asks for requests or responses that this model does not tell apart";
+	return NULL;
+}
+
 /* What general counter n's selector asks for. false: it counts nothing; *why and *kind explain it if it is worth a finding. */
 static bool select_tap(struct counters *p, unsigned n, struct tap *t, enum finding_kind *kind, const char **why)
 {
@@ -257,13 +268,9 @@ static bool select_tap(struct counters *p, unsigned n, struct tap *t, enum findi
 			c->tagged = true;
 		if (e->flags & EVENT_RETIREMENT)
 			c->by_retirement = true;
-		if (e->flags & (EVENT_OFFCORE_0 | EVENT_OFFCORE_1)) {
-			unsigned msr = e->flags & EVENT_OFFCORE_0 ? 0 : 1;
-			if (!sim_offcore_signals(p->m, p->offcore[msr], t->listen)) {
-				*kind = FIND_UNMODELLED;
-				*why = "the off-core response asks for requests or responses that this model does not tell apart";
-				return false;
-			}
+		if ((*why = listen_by_register(p, e, t)) != NULL) {
+			*kind = FIND_UNMODELLED;
+			return false;
 		}
 	}
 	if (!counts_code(p, sel, kind, why))

@@ -19,6 +19,7 @@
 #define MSR_LBR_INFO     0xDC0 /* LBR format 5 */
 #define MSR_PEBS_ENABLE  0x3F1
 #define MSR_PEBS_LD_LAT  0x3F6
+#define MSR_PEBS_FRONTEND 0x3F7
 #define MSR_PEBS_DATA_CFG 0x3F2
 #define MSR_DS_AREA      0x600
 #define MSR_OFFCORE_RSP0 0x1A6
@@ -425,6 +426,8 @@ static uint64_t *plain_register(struct counters *p, uint32_t msr)
 		return &p->pebs_groups;
 	if (msr - MSR_OFFCORE_RSP0 < p->m->pmu_offcore_msrs)
 		return &p->offcore[msr - MSR_OFFCORE_RSP0];
+	if (msr == MSR_PEBS_FRONTEND && p->m->pmu_frontend_msr)
+		return &p->frontend;
 	return lbr_register(p, msr);
 }
 
@@ -440,14 +443,10 @@ enum status counter_pebs_read(struct counters *p, uint32_t msr, uint64_t *value)
 static uint64_t debugctl_mask(const struct counters *p)
 {
 	uint64_t legal = 0x1 | 0x2 | 0x7C0; /* LBR, BTF, TR, BTS, BTINT, BTS_OFF_OS, BTS_OFF_USR */
-	if (p->m->pmu_version >= 2)
-		legal |= 0x1800; /* FREEZE_LBRS_ON_PMI, FREEZE_PERFMON_ON_PMI */
-	if (p->m->pmu_version == 3)
-		legal |= 0x2000; /* ENABLE_UNCORE_PMI */
-	if (p->m->pmu_freeze_smm)
-		legal |= 0x4000;
-	if (p->m->pmu_tsx)
-		legal |= 0x8000; /* RTM_DEBUG */
+	legal |= p->m->pmu_version >= 2 ? 0x1800 : 0; /* FREEZE_LBRS_ON_PMI, FREEZE_PERFMON_ON_PMI */
+	legal |= p->m->pmu_version == 3 ? 0x2000 : 0; /* ENABLE_UNCORE_PMI */
+	legal |= p->m->pmu_freeze_smm ? 0x4000 : 0;
+	legal |= p->m->pmu_tsx ? 0x8000 : 0;          /* RTM_DEBUG */
 	return legal;
 }
 
@@ -465,6 +464,7 @@ static uint64_t legal_bits(const struct counters *p, uint32_t msr)
 	case MSR_PEBS_ENABLE: return counter_adaptive(p) ? counter_enable_mask(p) : pebs_counters(p) | (p->m->pmu_load_latency ? pebs_counters(p) << 32 : 0) | (p->m->pmu_load_latency == 2 ? PRECISE_STORE : 0);
 	case MSR_PEBS_LD_LAT: return 0xFFFF;
 	case MSR_LBR_SELECT: return p->m->pmu_lbr_format >= 4 ? 0x3FF : 0x1FF;
+	case MSR_PEBS_FRONTEND: return 0x7FFFFF;
 	case MSR_LBR_TOS: return p->m->pmu_lbr_pairs - 1;
 	case MSR_OFFCORE_RSP0: case MSR_OFFCORE_RSP0 + 1:
 		/* The masks that the Linux driver allows. */
@@ -494,7 +494,7 @@ enum status counter_pebs_write(struct counters *p, uint32_t msr, uint64_t value,
 	if (msr == MSR_PEBS_ENABLE && counter_adaptive(p) && value >> 32)
 		find(p, f, FIND_SIMULATOR, msr, value, "fixed counters that sample: they write no record here");
 	*at = value;
-	if (msr == MSR_PEBS_ENABLE || msr - MSR_OFFCORE_RSP0 < 2)
+	if (msr == MSR_PEBS_ENABLE || msr - MSR_OFFCORE_RSP0 < 2 || msr == MSR_PEBS_FRONTEND)
 		counters_program(p, f, msr);
 	return ST_OK;
 }

@@ -60,6 +60,7 @@ struct counters {
 	uint64_t lbr_from[LBR_MAX], lbr_to[LBR_MAX], lbr_info[LBR_MAX], lbr_tos;
 	uint64_t lbr_last_cycle;
 	uint64_t offcore[2];
+	uint64_t frontend;       /* MSR_PEBS_FRONTEND */
 	uint64_t pebs_written;   /* records since reset, for fault.pebs_drop_every */
 	uint32_t tag_state;      /* generator that tags loads */
 
@@ -127,6 +128,9 @@ void counters_program(struct counters *p, struct sim_finding *f, uint32_t addres
 uint64_t counter_metrics_value(const struct counters *p);
 void counter_metrics_program(struct counters *p);
 MUST_CHECK enum status counter_metrics_write(struct counters *p, uint32_t msr, uint64_t value, struct sim_finding *f);
+
+/* counter_frontend.c: subscribes to what MSR_PEBS_FRONTEND says; false: the model does not tell that apart. */
+bool counter_frontend_listen(const struct counters *p, uint64_t *listen);
 
 /* counter_lint.c: before a select gets a value: what is wrong with another one will be told anew. Mistakes in several registers
  * together, after a write to `address`; the name of a select's event, or NULL. */

@@ -29,12 +29,12 @@ static const struct map_name conditions[] = {
 static const struct { const char *name; uint32_t value; } flags[] = {
 	{ "cycles", EVENT_CYCLES }, { "bus_clock", EVENT_BUS_CLOCK }, { "tsc_clock", EVENT_TSC_CLOCK }, { "offcore_0", EVENT_OFFCORE_0 }, { "offcore_1", EVENT_OFFCORE_1 },
 	{ "unmodelled", EVENT_UNMODELLED }, { "exact", EVENT_EXACT }, { "tagged", EVENT_TAGGED }, { "retirement", EVENT_RETIREMENT },
-	{ "exactly_64", EVENT_EXACTLY_64 }, { "requests", EVENT_REQUESTS }, { "precise", EVENT_PRECISE },
+	{ "exactly_64", EVENT_EXACTLY_64 }, { "requests", EVENT_REQUESTS }, { "precise", EVENT_PRECISE }, { "frontend", EVENT_FRONTEND },
 	{ "independent", EVENT_INDEPENDENT }, { "front_end", EVENT_FRONT_END }, { "execution", EVENT_EXECUTION },
 	{ "tags_front_end", EVENT_TAGS_FRONT_END }, { "tags_execution", EVENT_TAGS_EXECUTION }, { "unless", EVENT_UNLESS },
 	{ "shared", EVENT_SHARED }, { "escr0", EVENT_ESCR0 }, { "escr1", EVENT_ESCR1 }, { "metric", EVENT_METRIC }, { "beside", EVENT_BESIDE },
 };
-#define NETBURST_FLAGS (~0u << 12)
+#define NETBURST_FLAGS (~0u << 12 & ~(uint32_t)EVENT_FRONTEND)
 
 struct reading {
 	const char *file;
@@ -270,7 +270,7 @@ static enum status see_code(struct reading *r, unsigned code)
 /* What the cells of a row say together. */
 static enum status check_row(struct reading *r, const struct sim_event *e, bool why)
 {
-	const unsigned elsewhere = EVENT_OFFCORE_0 | EVENT_OFFCORE_1 | EVENT_TAGGED | EVENT_RETIREMENT | EVENT_UNMODELLED | EVENT_FRONT_END | EVENT_EXECUTION |
+	const unsigned elsewhere = EVENT_OFFCORE_0 | EVENT_OFFCORE_1 | EVENT_TAGGED | EVENT_RETIREMENT | EVENT_UNMODELLED | EVENT_FRONT_END | EVENT_EXECUTION | EVENT_FRONTEND |
 		EVENT_ESCR0 | EVENT_ESCR1 | EVENT_BESIDE;
 	const unsigned reasoned = EVENT_ESCR0 | EVENT_ESCR1 | EVENT_BESIDE;
 	if (!(e->flags & elsewhere) && !e->signal_count)

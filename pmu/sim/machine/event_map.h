@@ -40,6 +40,7 @@ enum event_flag {
 	EVENT_TSC_CLOCK = 1024,/* the signal counts core cycles; the event counts ticks of the time stamp's clock in them */
 	EVENT_PRECISE = 2048,  /* no condition here, but the processor can sample it */
 	EVENT_REQUESTS = 256,  /* signals[0] is a mask of request types beyond the L2, whatever the response */
+	EVENT_FRONTEND = 1 << 24, /* MSR 0x3F7 says what it counts */
 	/* NetBurst */
 	EVENT_INDEPENDENT = 1 << 12,    /* belongs to no thread: counts for any that is asked for */
 	EVENT_FRONT_END = 1 << 13,      /* counts the retired uops that an ESCR of TAGS_FRONT_END tagged */

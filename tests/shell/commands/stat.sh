@@ -117,4 +117,10 @@ check "stat_refuses_a_missing_filter" refuses 2 'the event needs :opc=N; ' --mac
 check "stat_names_a_box_that_is_absent" refuses 2 "imc\[2\].*no such box here; there are 0, 1, 4, 5" --machine haswell-ep -w idle -e "imc[2].CAS_COUNT.RD"
 check "stat_refuses_curves" refuses 2 'code of its own' -w size.rob.entries -e inst_retired.any
 check "stat_refuses_intervals_of_several_runs" refuses 2 'an interval has one' -I 1 -w idle -e OFFCORE_RESPONSE_0.ANY_DATA.LOCAL_DRAM,OFFCORE_RESPONSE_0.ANY_DATA.REMOTE_DRAM
+# MSR 0x3F7 chooses what an event of the front end counts: its causes, or the model says that it does not tell them apart.
+frontend() { # 4096 lines of code, each missed once in the L1I and found in the L2
+	"$s" stat --machine sapphire-rapids -e FRONTEND_RETIRED.L1I_MISS,FRONTEND_RETIRED.L2_MISS,FRONTEND_RETIRED.LATENCY_GE_16 -w frontend.l1i_l2.penalty --format json |
+		jq -e '[.events[] | .per_unit] as [$l1, $l2, $late] | ($l1 > 0.98 and $l1 < 1.05 and $l2 < 0.05 and $late == null) and .events[2].why == "not modelled by this simulated machine"'
+}
+check "stat_counts_causes_at_the_front_end" frontend
 tap_end
