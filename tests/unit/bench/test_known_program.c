@@ -116,6 +116,30 @@ static void test_study_of_a_known_program(void **state)
 	sampling_suite_close(&on);
 }
 
+/* The same loops and calls by AMD's last-branch records; of all else it has none. */
+static void test_study_by_branch_records_of_amd(void **state)
+{
+	(void)state;
+	unsigned loops = 0;
+	sampling_suite_open(&on, "zen4", NULL);
+	bench_init(&bench, on.rig.a, &on.rig.cpu, &on.host.host, 0, 5);
+	known_program_run(&bench, &study);
+	for (unsigned p = 0; p < KNOWN_PROGRAM_PARTS; p++)
+		if (study.parts[p].status != ST_OK && study.parts[p].status != ST_UNSUPPORTED)
+			fail_msg("%s: %s", known_program_part_name(p), study.parts[p].reason);
+	assert_int_equal(study.parts[KNOWN_PROGRAM_BLOCKS_PART].status, ST_OK);
+	assert_int_equal(study.parts[KNOWN_PROGRAM_CYCLES].status, ST_UNSUPPORTED);
+	assert_in_range(study.iterations, 50, 128);
+	for (unsigned i = 0; i < study.block_count; i++) {
+		const uint8_t *at = known_program_code() + study.blocks[i].start;
+		if (at[0] == 0x49 && at[1] == 0x83 && at[2] == 0xC2) /* add r10, 1 */
+			loops += study.blocks[i].executions;
+	}
+	assert_int_equal(loops, 5 * study.iterations);
+	assert_int_equal(study.call_sites, 1);
+	sampling_suite_close(&on);
+}
+
 static void no_pebs(struct machine *m) { m->pmu_pebs_format = 255; m->pmu_load_latency = 0; }
 static void no_lbr(struct machine *m) { m->pmu_lbr_pairs = 0; m->pmu_lbr_select = 0; }
 static void hits_overcounted(struct machine *m)
@@ -199,6 +223,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_study_names_the_register_that_it_lacks),
 		cmocka_unit_test(test_study_of_a_known_program),
+		cmocka_unit_test(test_study_by_branch_records_of_amd),
 		cmocka_unit_test(test_study_what_is_missing_is_said_in_its_part_alone),
 		cmocka_unit_test(test_study_operands),
 		cmocka_unit_test(test_study_loads_that_do_not_add_up_are_told),
