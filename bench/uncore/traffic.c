@@ -245,9 +245,9 @@ void traffic_judge(const struct kernel *k, struct row_result *out)
 			written += s->bytes[TRAFFIC_WRITE + c];
 		}
 	}
-	const int64_t array = out->value_milli / 1000 / arrays, a = read * stored, b = written * loaded, more = a > b ? a : b;
+	const int64_t array = out->value_milli / 1000 / arrays, a = read * stored, b = written * loaded, all = read + written, more = a > b ? a : b, allowed = (more > all ? more : all) / 1000 * ODD_PERMILLE;
 
-	if (a - b <= more / 1000 * ODD_PERMILLE && b - a <= more / 1000 * ODD_PERMILLE && read >= array * loaded / LEAST_PART && written >= array * stored / LEAST_PART)
+	if (a - b <= allowed && b - a <= allowed && read >= array * loaded / LEAST_PART && written >= array * stored / LEAST_PART)
 		return;
 	out->status = ROW_UNPROVEN;
 	text_init(&reason, out->reason, sizeof(out->reason));
