@@ -171,6 +171,22 @@ static void test_freq_lock_uncore_limits_keep_the_uncore_clock(void **state)
 	}
 }
 
+/* The ring of a client: pinned where the register is, and where it is not no row of the ring is ok. */
+static void test_freq_lock_keeps_the_ring_clock_of_clients(void **state)
+{
+	(void)state;
+	static const char *const machines[] = { "skylake", "alder-lake" };
+	for (unsigned i = 0; i < COUNT_OF(machines); i++) {
+		all_rows(machines[i], "fault.uncore_float_ratio=12,fault.uncore_float_us=3000,fault.uncore_float_range=1", "load.l3.latency", ROW_OK);
+		assert_int_equal(lock_of(&r.sum.locks, "uncore_ratio", UNCORE_LIMIT)->refused, 0);
+		assert_int_equal(msr_guard_restore(&r.guard), ST_OK);
+		assert_int_equal(msr(0, UNCORE_LIMIT) >> 8, 12);
+		loop_close(&r);
+	}
+	all_rows("skylake", "fault.uncore_float_ratio=12,fault.uncore_float_us=3000,fault.uncore_float_range=1,fault.msr_missing=0x620", "load.l3.latency", ROW_UNPROVEN);
+	loop_close(&r);
+}
+
 static void test_freq_lock_leaves_a_processor_without_turbo_alone(void **state)
 {
 	(void)state;
@@ -279,6 +295,7 @@ int main(void)
 		cmocka_unit_test(test_freq_lock_asks_for_the_base_ratio),
 		cmocka_unit_test(test_freq_lock_turbo_off_keeps_the_clock),
 		cmocka_unit_test(test_freq_lock_uncore_limits_keep_the_uncore_clock),
+		cmocka_unit_test(test_freq_lock_keeps_the_ring_clock_of_clients),
 		cmocka_unit_test(test_freq_lock_leaves_a_processor_without_turbo_alone),
 		cmocka_unit_test(test_freq_lock_holds_the_guaranteed_level_where_hwp_is_on),
 		cmocka_unit_test(test_freq_lock_never_switches_hwp_on),
