@@ -60,6 +60,7 @@ rates() {
 		stat --machine haswell-ep -w triad.dram_all -M imc.MEM_BW_TOTAL | grep -qE 'bytes +[1-9][0-9]+\.[0-9]{3} GB/s +imc.MEM_BW_TOTAL'
 }
 check "stat_gives_rates_of_bytes" rates
+check "stat_prints_figures_by_core" says 0 'INST_RETIRED.ANY core 2' "$s" stat -w idle --cores 0,2 --per core -e instructions
 check "stat_names_a_workload_as_it_is_asked_for" says 0 'account\.mixed on 1 core; 1 run' "$s" stat -w account.mixed --windows 1 -e instructions
 # The call of the kernel is mispredicted in the first window of a run, and lines of code come from memory.
 warm() {
