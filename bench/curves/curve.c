@@ -275,7 +275,7 @@ static bool proof_of(const struct pass *p, struct text *proof)
 	return evidence_holds(c, each, p->curve->what == CURVE_CHAINS ? "addition" : "line", proof);
 }
 
-/* On this machine what stands between two loads takes as long as they do: if the lines did come from memory. */
+/* The curve has no knee: on this machine the instructions between two loads take as long as the loads, provided the lines came from memory. */
 static void no_knee(const struct pass *p, bool quiet, struct row_result *out)
 {
 	struct text proof;

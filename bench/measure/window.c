@@ -37,8 +37,8 @@ static enum status load_ahead(const struct mapping *m, struct measure_block *blo
 	return ST_OK;
 }
 
-/* What runs between two jobs displaces lines of the first level. This job visits a working set of it before its entry, which reloads them: a ring
- * in several laps, streams in one. */
+/* The code between two jobs evicts lines from the L1. A job on a working set in the L1 therefore reloads it before the window begins: a ring in
+ * several laps, streams in one. */
 static enum status reload_ahead(const struct bench *b, const struct working_set *w, struct measure_block *block, struct job *job)
 {
 	const struct kernel *ahead = kernel_find("k_measure_ahead");

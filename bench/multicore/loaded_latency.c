@@ -342,8 +342,8 @@ static enum status shared_window(struct loaded *l, bool apart, uint64_t addition
 	return multicore_run(c, 2, c->counting.on ? MULTICORE_COUNTED : MULTICORE_UNCOUNTED, together);
 }
 
-/* What a lost line costs, from the longer windows: what they take beyond those of lines apart, a loss. Which of several rhythms two cores fall into
- * is chance, and one has fewer losses, each shorter, than another: windows of two lengths would have the difference of two rhythms in their slope. */
+/* Cost of losing a line to the other core: the longer window's time beyond that of the baseline with separate lines, divided by its losses. Two
+ * cores settle into one of several rhythms, each with its own number and length of losses, so the slope of two windows would mix two rhythms. */
 static enum status loss(struct loaded *l, unsigned rounds, int64_t *counts, struct row_result *out)
 {
 	const struct counting *c = &l->cores.counting;

@@ -135,8 +135,8 @@ uint64_t multicore_start_offset(const struct multicore *c, unsigned member, unsi
 	return s->array_bytes - c->starts_bytes + order[pair % START_OFFSETS] * part + page * PAGE_4K - s->start_bytes % PAGE_4K;
 }
 
-/* Bytes of a member's arrays that a cache may still hold: those visited, and under an LRU last level no more than that level and the one whose
- * victims it takes can hold. */
+/* Bytes of a member's arrays that a cache may still hold: those touched, and under an LRU last level at most its capacity, plus that of the level
+ * whose victims it takes. */
 static uint64_t still_held(const struct multicore *c, const struct member *m)
 {
 	const struct cpu_cache *last = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu)), *below = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu) - 1);

@@ -45,15 +45,15 @@ static uint64_t power_of_two_below(uint64_t n)
 	return n ? p : 0;
 }
 
-/* Iterations that come to each line of arrays in an L1: after as many, what runs between jobs finds its own lines older than theirs and takes the place of
- * those. */
+/* Iterations that touch each line of arrays in an L1 once. After them the lines of the code between jobs are the oldest, and that code evicts its
+ * own lines, not the arrays'. */
 static uint32_t lap_of_l1(const struct multicore *c, const struct cpu_cache *l1, const struct kernel *k)
 {
 	return (uint32_t)(power_of_two_below(l1->bytes / 4 * 3 / multicore_sharers(c, c->count, TARGET_L1) / (k->data_bytes / k->step_bytes)) / k->step_bytes);
 }
 
-/* What runs between jobs leaves lines in the L2. Where the longer window alone evicts them, it writes back fewer lines than it brings in: then the
- * shorter one has to fill the L2 as well. */
+/* The code between jobs leaves clean lines in the L2. If only the longer window evicted them, it would write back fewer lines than it fetches, so
+ * the shorter window has to fill the L2 as well. */
 static uint32_t window_through_l2(const struct multicore *c, unsigned at_once, uint32_t window, uint64_t data_bytes)
 {
 	const struct cpu_cache *l2 = cpu_cache(c->b->cpu, 2);

@@ -4,8 +4,9 @@
  * its own, of the row's shorter length and prepared like it. An entry's residence is occupancy over inserts of the same window. A count per load
  * includes the window's prologue and epilogue: a few lines of code in a thousand loads.
  *
- * The home agent's tracker holds a read from its arrival until its data goes out: what the table holds it longer is the way there and back, which
- * has a link for a home in another socket. A chase in local memory tells how long the way is without one. No event parts the DRAM from its home.
+ * The home agent's tracker holds a read from its arrival until its data leaves. The difference to its time in the table is the transfer to the
+ * home and back, including the link if the home is in another socket. A chase in local memory gives the transfer without a link. No event
+ * separates the DRAM from its home agent.
  * Events: manual 331051-002, 2.3.5 (CBo), 2.5.7 (iMC), 2.9.6 (QPI). */
 #include "bench/uncore/latency_breakdown.h"
 

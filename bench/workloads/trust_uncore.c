@@ -190,7 +190,7 @@ static void each_socket(struct asked *a, const struct row_result *result, struct
 	}
 }
 
-/* The row's reason for entries that nothing was said of. */
+/* Gives entries without a result or a reason the row's reason. */
 static void not_run(const struct row *row, const char *why, struct trust_result *out)
 {
 	for (unsigned i = 0; i < TRUST_ENTRIES; i++)
@@ -198,7 +198,7 @@ static void not_run(const struct row *row, const char *why, struct trust_result 
 			str_copy(out->entries[i].reason, sizeof(out->entries[i].reason), why);
 }
 
-/* What no socket of this machine counts gets its reason, without a run. */
+/* Whether a socket of this machine counts any entry; the others get their reason without a run. */
 static bool any_counted(const struct bench *b, const struct row *row, struct trust_result *out)
 {
 	bool any = false;

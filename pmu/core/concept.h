@@ -1,6 +1,6 @@
 /* pmu/core/concept.h: what a processor counts for a concept ("load.hit.l2"): tables/concepts.csv and each processor's concepts.csv.
  *
- * Who wants counts asks for the expression, plans its events with those of others, and takes its value from their counts:
+ * To count a concept, look up its expression, plan its events together with those of other concepts, and evaluate it from their counts:
  *
  *     const struct expression *x = concept_find(cpu->processor, "load.hit.l2");
  *     n = expression_events(x, events, n, COUNT_OF(events));     // false: no room

@@ -1,13 +1,12 @@
 /* pmu/sim/backend/sim_run.c: jobs on the simulated machine: execute, account; the core whose clock is lowest goes next.
  *
- * Loads and stores lie in a core's buffers long before they ask for their lines. Of several cores the one goes next that asks first, as far
- * as that is known beforehand (core_asks): else a core would reserve its slots of shared parts for everything that it holds, and who asks
- * in between would wait behind these.
+ * Loads and stores wait in a core's buffers long before they request their lines. Of several cores the one whose next request is earliest is
+ * stepped next, as far as core_asks can tell. Otherwise one core would reserve shared resources for all its buffered requests, and earlier
+ * requests of the others would queue behind them.
  *
- * A job starts with empty pipelines, without translations, since the load of CR3 that enters it has emptied TLBs and paging-structure
- * caches, and with the caches as they were; it ends when its routine returns to
- * END_IP, which lies outside the address space. Not modelled: interrupts other than SMIs, other privilege levels than 0, what
- * an SMI does to caches and that counters of some processors go on in it. */
+ * A job starts with empty pipelines, empty TLBs and paging-structure caches (the load of CR3 that enters it flushes them), and the caches as
+ * they were. It ends when its routine returns to END_IP, which lies outside the address space. Not modelled: interrupts other than SMIs,
+ * privilege levels other than 0, what an SMI does to caches, counters that keep counting within one. */
 #include "pmu/sim/backend/sim_state.h"
 #include "pmu/sim/isa/ops.h"
 #include "pmu/text.h"
@@ -139,8 +138,8 @@ static void hart_end(struct sim *s, struct hart *h, enum status st, uint8_t vect
 		boxes_core(s->boxes, h->physical, false);
 }
 
-/* What a load has brought may be the address of the next one, as in a chase. Where that goes beyond the L2, this program brings near what it
- * will look at for it: the bytes, and the entries of the large caches. Nothing is changed. */
+/* The loaded value may be the address of the next load, as in a chase. If that load will miss the L2, prefetches what the simulator itself will
+ * read for it: the bytes, and the entries of the large caches. No simulated state changes. */
 static inline void look_ahead(const struct hart *h, const struct code_entry *c)
 {
 	const struct sim *s = h->sim;
@@ -156,7 +155,7 @@ static inline void look_ahead(const struct hart *h, const struct code_entry *c)
 	memory_look_ahead(s->memory, h->physical, s->range_pa[slot] + at);
 }
 
-/* An SMI stops a hart with all its counters for a while; the clocks go on. Those that came between runs only count. */
+/* An SMI stops a hart and all its counters for a while; the clocks keep running. SMIs between runs are only counted. */
 static void take_smis(struct sim *s, struct hart *h, bool running)
 {
 	const uint64_t us = s->m.core_hz / 1000000;
@@ -195,7 +194,7 @@ static bool wait_for_sibling(struct sim *s, struct hart *h, const struct insn *i
 	return false;
 }
 
-/* Cycles of the first n in which a core sleeps that is awake and asleep in period, for so many each. */
+/* Sleeping cycles among the first n, of a core that is alternately awake and asleep for `period` cycles each. */
 static uint64_t asleep(uint64_t n, uint64_t period)
 {
 	return n / (2 * period) * period + (n / period & 1 ? n % period : 0);
@@ -249,8 +248,8 @@ static __attribute__((noinline)) void code_changed(struct sim *s, struct hart *h
 		memo_forget(s->memo);
 }
 
-/* When the hart is granted its next step: the lowest goes next. Two threads of a core always go in the order of their allocation: who
- * comes behind the other waits for it, whatever that waits for. */
+/* When the hart is granted its next step; the lowest is stepped next. Two threads of a core are stepped in the order of their allocation: the
+ * later one waits for the earlier one, whatever that one waits for. */
 static inline uint64_t grant_of(const struct sim *s, const struct hart *h)
 {
 	if (s->m.topology_threads < 2)

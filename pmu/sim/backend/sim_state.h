@@ -47,7 +47,7 @@ struct sim {
 	struct memory *memory;
 	struct boxes *boxes;
 	struct signals *signals[MACHINE_THREADS_MAX];
-	struct signals *discarded;       /* what the firmware does is told there */
+	struct signals *discarded;     /* where signals of the firmware's own work go: nothing subscribes */
 	struct signals *both[MACHINE_THREADS_MAX / 2]; /* of each core with two threads */
 	struct hart *harts;
 	struct core_hooks *hooks;      /* one a hart */

@@ -1,9 +1,9 @@
 /* pmu/sim/counters/counter_lint.c: mistakes that lie in several registers of a thread together.
  *
- * They are looked for after each write and told once, at the write that makes a counter live with them, whatever the order of writes;
- * again after they were put right in between. A counter is live while its select, the global control and a privilege level are on.
+ * Every write is followed by a check. A mistake is reported once, at the write that makes a counter live with it, in whatever order the registers
+ * were written, and again only after it has been corrected. A counter is live while its select, the global control and a privilege level enable it.
  *
- * Not checked: the contents of the debug store area, which the write need not find mapped. */
+ * Not checked: the contents of the debug store area, which need not be mapped at the time of the write. */
 #include "pmu/sim/counters/counter_state.h"
 
 #define SEL_USR_OS (3u << 16)

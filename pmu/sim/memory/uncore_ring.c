@@ -2,11 +2,11 @@
  *
  * Sources: manual 331051-002, 2.3.2 and 2.4 (rings, SBos, what a data message takes: two slots of 32 bytes).
  *
- * With uncore.sbo_credits a message from a stop to an SBo takes a credit, and one that finds none is told to wait for the first that
- * comes back. It arrives no later.
+ * With uncore.sbo_credits a message from a stop to an SBo takes a credit. Without a free one it is counted as stalled until the first credit
+ * returns, but it arrives no later.
  *
- * Not modelled: slots that are taken, so no message waits in the queue to its ring for more than a cycle, none is refused, and
- * no sender is held back; the order of stops of a real die. */
+ * Not modelled: occupied slots, so that no message queues for its ring for more than a cycle, none is refused and no sender is throttled; the
+ * order of stops of a real die. */
 #include "pmu/sim/memory/uncore_ring.h"
 
 #define LINKS 3

@@ -5,8 +5,7 @@
  * which hands it on. Links take half of
  * what remote memory takes longer than local, each way. A snoop's answer is there after link.invalidate_ps.
  *
- * A device's requests are told when a counter is read or set. They take neither time of the channels nor place in the caches, in which
- * its lines are not.
+ * A device's requests are counted when a counter is read or set. They occupy no channel and no cache, and no cache holds their lines.
  *
  * Not modelled: which of a socket's cores answers a snoop (the one beside the next slice stands for it), conflicts. */
 #include "pmu/sim/memory/uncore_traffic.h"

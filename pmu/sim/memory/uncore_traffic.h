@@ -5,8 +5,8 @@
 
 #include "pmu/sim/memory/memory_state.h"
 
-/* A read, or request for ownership, that a slice answers: `came` to the slice at, `granted`: the slice took it, `t`: it had an entry of
- * the table of requests. */
+/* A read or request for ownership that a slice answers: `came`: its arrival at the slice, `granted`: the slice accepted it, `t`: it got an
+ * entry in the table of requests. */
 struct uncore_traffic_read { unsigned socket; const struct ask *q; enum line_state state; uint64_t came, granted, t; const struct fill *f; };
 void uncore_traffic_read(struct memory *s, const struct uncore_traffic_read *r);
 /* A slice snoops the cores of its socket. */
