@@ -7,6 +7,8 @@
 
 #include <cmocka.h>
 
+#include "bench/catalogue/kernel.h"
+#include "bench/uncore/traffic.h"
 #include "tests/unit/support/closed_loop.h"
 
 static struct loop_run r;
@@ -110,9 +112,38 @@ static void test_traffic_without_link_events(void **state)
 	loop_close(&r);
 }
 
+/* What channels count beside a stream of 1,000 MB/s, in MB/s: lines of other work leave it ok, lines that are not written back, or another node's, do not. */
+static void test_traffic_is_held_against_the_arrays(void **state)
+{
+	static const struct { const char *row, *kernel; int64_t read, written; unsigned channels; enum row_status status; } cases[] = {
+		{ "copy.dram.bandwidth", "k_copy_sse2", 1000, 500, 3, ROW_OK }, { "copy.dram.bandwidth", "k_copy_sse2", 1000, 420, 3, ROW_UNPROVEN },
+		{ "copy.dram.bandwidth", "k_copy_sse2", 1000, 580, 3, ROW_UNPROVEN }, { "copy.dram.bandwidth", "k_copy_sse2", 500, 250, 3, ROW_OK },
+		{ "read.dram.bandwidth", "k_read_sse2", 1000, 5, 3, ROW_OK }, { "read.dram.bandwidth", "k_read_sse2", 10, 0, 3, ROW_UNPROVEN },
+		{ "read.dram.bandwidth", "k_read_sse2", 1000, 100, 3, ROW_UNPROVEN }, { "write.dram_nt.bandwidth", "k_write_nt_sse2", 5, 1000, 3, ROW_OK },
+		{ "write.dram_nt.bandwidth", "k_write_nt_sse2", 1000, 1000, 3, ROW_UNPROVEN }, { "triad.dram.bandwidth", "k_triad_sse2", 1000, 333, 3, ROW_OK },
+		{ "triad.dram.bandwidth", "k_triad_sse2", 1000, 0, 3, ROW_UNPROVEN }, { "triad.dram.bandwidth", "k_triad_sse2", 0, 0, 0, ROW_OK },
+		{ "triad.l3.bandwidth", "k_triad_sse2", 0, 0, 3, ROW_OK },
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+		static struct row_result out;
+
+		out = (struct row_result){ .row = row_find(cases[i].row), .status = ROW_OK, .value_milli = 1000000000000 };
+		out.traffic.sockets = 1;
+		out.traffic.at[0].channels = cases[i].channels;
+		out.traffic.at[0].bytes[TRAFFIC_READ + 1] = cases[i].read * 1000000;
+		out.traffic.at[0].bytes[TRAFFIC_WRITE + 2] = cases[i].written * 1000000;
+		traffic_judge(kernel_find(cases[i].kernel), &out);
+		if (out.status != cases[i].status)
+			fail_msg("%s, read %lld, written %lld: %s", cases[i].row, (long long)cases[i].read, (long long)cases[i].written, out.reason);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_traffic_is_held_against_the_arrays),
 		cmocka_unit_test(test_traffic_between_nodes_by_channel_and_link),
 		cmocka_unit_test(test_traffic_over_one_link),
 		cmocka_unit_test(test_traffic_within_nodes_stays_off_the_links),
