@@ -3,7 +3,7 @@
 cd "$(dirname "$0")/../../.." || exit 2
 . tests/tap.sh
 s="$out/stallmeter"
-printf '* = ok|unproven|unsupported\n' >"$work/any" # Gracemont has no event of hits in the L2; no event is one of both kinds
+printf '* = ok|unproven|unsupported\n' >"$work/any" # Gracemont has no event of forwarding; no event is one of both kinds
 both() { "$s" run --backend sim --machine alder-lake --expect "$work/any" "$@"; }
 rows='load.l1.latency,tlb.dtlb_4k.penalty,read.l1_all.bandwidth,read.dram_all.bandwidth,core_to_core.clean_same_socket.latency'
 
@@ -59,11 +59,11 @@ check "hybrid_one_kind_is_chosen" says 0 '^load.l1.latency@e .* ok' both --kind 
 check "hybrid_run_compares_with_another" says 0 "load.l1.latency@e" "$s" compare --all "$results" --vs "$work"/one/*/results.json
 check "hybrid_cores_need_a_kind" refuses 'numbers are those of one kind of cores: choose it' both --cores 0-3 --suite load.l1.latency --out "$work/cores"
 check "hybrid_a_profile_is_of_the_first_kind" says 0 'load.l1.latency@p' both --profile MEM_LOAD_RETIRED.L1_HIT --suite load.l1.latency --out "$work/profile"
-printf 'load.l2.latency = ok\nload.l2.latency@e = unproven\n' >"$work/by_kind"
-check "hybrid_expectations_are_by_kind" "$s" run --backend sim --machine alder-lake --suite load.l2.latency --expect "$work/by_kind" --out "$work/expected"
-printf 'load.l2.latency@p = unproven\nload.l2.latency@e = unproven\n' >"$work/by_kind"
-check "hybrid_an_unexpected_row_is_named_with_its_kind" says 1 'not as expected' "$s" run --backend sim --machine alder-lake --suite load.l2.latency --expect "$work/by_kind" --out "$work/odd"
-check "hybrid_unexpected_rows_have_the_kind" jq -e '.summary.unexpected_rows == ["load.l2.latency@p"]' "$work"/odd/*/results.json
+printf 'store.forward.latency = ok\nstore.forward.latency@e = unproven\n' >"$work/by_kind"
+check "hybrid_expectations_are_by_kind" "$s" run --backend sim --machine alder-lake --suite store.forward.latency --expect "$work/by_kind" --out "$work/expected"
+printf 'store.forward.latency@p = unproven\nstore.forward.latency@e = unproven\n' >"$work/by_kind"
+check "hybrid_an_unexpected_row_is_named_with_its_kind" says 1 'not as expected' "$s" run --backend sim --machine alder-lake --suite store.forward.latency --expect "$work/by_kind" --out "$work/odd"
+check "hybrid_unexpected_rows_have_the_kind" jq -e '.summary.unexpected_rows == ["store.forward.latency@p"]' "$work"/odd/*/results.json
 
 # The journal has what the results have, also when it is read on its own.
 journal() {
