@@ -39,21 +39,24 @@ static void every_row_is_measured_or_says_why(const struct memory_host *h, const
 {
 	assert_int_equal(h->taken, 0);
 	assert_int_equal(sum->files, ST_OK);
-	assert_int_equal(sum->by_status[ROW_FAULT] + sum->by_status[ROW_TIMEOUT] + sum->by_status[ROW_FAILED], 0);
+	assert_int_equal(sum->rows, h->result_count);
 	for (unsigned i = 0; i < h->result_count; i++) {
 		const struct row_result *r = &h->results[i];
 
+		if (r->status == ROW_FAULT || r->status == ROW_TIMEOUT || r->status == ROW_FAILED)
+			fail_msg("%s is %s: %s", r->name, row_status_name(r->status), r->reason);
 		if (r->status == ROW_UNSUPPORTED) {
 			assert_true(r->reason[0] && !r->samples);
 			continue;
 		}
 		assert_true(r->status == ROW_UNPROVEN || r->status == ROW_NOISY);
 		/* beside others on this machine a row may be noisy in many ways */
-		if (r->status == ROW_UNPROVEN)
-			assert_true(strstr(r->reason, "no performance counters") || strstr(r->reason, NO_CYCLES) || strstr(r->reason, "contradicts"));
-		else
+		if (r->status != ROW_UNPROVEN)
 			assert_true(r->reason[0]);
-		assert_true(r->samples || r->status == ROW_NOISY);
+		else if (!strstr(r->reason, "no performance counters") && !strstr(r->reason, NO_CYCLES) && !strstr(r->reason, "contradicts") &&
+		         !strstr(r->reason, "no knee up to")) /* others' work on this host hides it */
+			fail_msg("%s: %s", r->name, r->reason);
+		assert_true(r->samples || r->status == ROW_NOISY || strstr(r->reason, "no knee up to"));
 	}
 }
 
