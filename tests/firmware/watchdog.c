@@ -284,7 +284,7 @@ static bool stays(struct machine *m, enum model model, const char *why)
 	memcpy(before->memory, m->memory, sizeof(m->memory));
 	watchdog_chip_arm(&c, &m->io, 60);
 	wait_tenths(m, 2000);
-	const bool good = c.chip == NULL && (why == NULL ? c.held == NULL : c.held != NULL && strstr(c.why, why) != NULL) && !m->reset && same(m, before);
+	const bool good = c.chip == NULL && (why == NULL ? c.unusable == NULL : c.unusable != NULL && strstr(c.why, why) != NULL) && !m->reset && same(m, before);
 	free(before);
 	free(m);
 	return good;
