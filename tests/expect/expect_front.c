@@ -10,9 +10,9 @@
 #define FETCHED_AHEAD 4u
 
 const char *const front_triads[3] = {
-	"a4a4a4l5a5m5s4l6a5m6s5l6a5m6s5l6a5m6s5l6a5m6s5l6a5m6s5l6a5m6s5l6a5m6s5l9a5m9s8l9a5m9s8l9a5m9s8l9a5m9s8l9a5m9s8l9a5m9s8l9a5m9s8l9a5m9s8a7a3d3j6",
-	"a4a4a4m5m5s4m6m6s5m6m6s5m6m6s5m9m9s8m9m9s8m9m9s8m9m9s8a7a3d3j6",
-	"a4a4a4m6m6s6m7m7s7m7m7s7m7m7s7a7a3d3j2"
+	"a4a4a4l9a5m9s4l6a5m6s5l6a5m6s5l6a5m6s5l6a5m6s5l6a5m6s5l6a5m6s5l6a5m6s5l9a5m9s8l9a5m9s8l9a5m9s8l9a5m9s8l9a5m9s8l9a5m9s8l9a5m9s8l9a5m9s8a7a3d3j6",
+	"a4a4a4m9m9s4m6m6s5m6m6s5m6m6s5m9m9s8m9m9s8m9m9s8m9m9s8a7a3d3j6",
+	"a4a4a4m:m:s6m7m7s7m7m7s7m7m7s7a7a3d3j2"
 };
 
 uint64_t front_slots_of(struct machine_text *t, char kind)

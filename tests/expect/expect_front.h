@@ -4,7 +4,7 @@
 
 #include "tests/expect/expect_core.h"
 
-/* A loop that begins at a 64-byte boundary, an instruction a letter and its length in bytes: a operation, l load,
+/* A loop that begins at a 64-byte boundary, an instruction a letter and its length in bytes (: is 10): a operation, l load,
  * m operation with a load, s store, d the first of a pair that fuses with macrofusion 2, j its jump back. */
 
 /* Of k_triad_*, by vectors of 16, 32 and 64 bytes. */
