@@ -60,20 +60,21 @@ def write_freq_locks(out, r):
         out.write("};\n")
 
 
-def write_likwid(out, r):
-    if r.likwid:
-        out.write("static const struct likwid_name %s[] = {\n" % c_name("likwid", r["name"]))
-        for n in r.likwid:
-            out.write("\t{ %s, %s },\n" % (c_text(n["event"]), c_text(n["likwid"])))
+def write_names(out, rows, struct, array, fields):
+    """Other names of events: two texts a row."""
+    if rows:
+        out.write("static const struct %s %s[] = {\n" % (struct, array))
+        for n in rows:
+            out.write("\t{ %s, %s },\n" % tuple(c_text(n[f]) for f in fields))
         out.write("};\n")
+
+
+def write_likwid(out, r):
+    write_names(out, r.likwid, "likwid_name", c_name("likwid", r["name"]), ("event", "likwid"))
 
 
 def write_spellings(out, r):
-    if r.spellings:
-        out.write("static const struct spelling %s[] = {\n" % c_name("spellings", r["name"]))
-        for n in r.spellings:
-            out.write("\t{ %s, %s },\n" % (c_text(n["spelling"]), c_text(n["event"])))
-        out.write("};\n")
+    write_names(out, r.spellings, "spelling", c_name("spellings", r["name"]), ("spelling", "event"))
 
 
 def write_descriptor(out, r):
