@@ -32,11 +32,18 @@ struct series {
 
 /* The points behind a row's value, in the order of their measurement. */
 #define CURVE_POINTS_MAX 96
+enum { CURVE_PLATEAU_L2 = 2, CURVE_PLATEAU_L3, CURVE_PLATEAU_MEMORY, CURVE_PLATEAUS };
 struct curve {
 	const char *x, *y;  /* names of the coordinates; y NULL: one only */
 	const char *unit;   /* of the values, in thousandths */
 	unsigned count;
-	struct { uint32_t x, y; int64_t milli; bool noisy; /* measured again and still noisy */ } points[CURVE_POINTS_MAX];
+	struct {
+		uint32_t x, y;
+		int64_t milli;
+		bool noisy; /* measured again and still noisy */
+		bool tlb;   /* the staircase's: loads miss the first-level data TLB, and what that costs is in the value */
+	} points[CURVE_POINTS_MAX];
+	int64_t plateau_milli[CURVE_PLATEAUS]; /* the staircase's, by level, 0: no point shows that one alone */
 };
 
 /* --- loads sampled by the load-latency event: bench/sampling/sample.h */
@@ -201,6 +208,7 @@ struct row_result {
 	uint64_t core_hz;          /* as measured in the row's own windows, 0 unknown */
 	bool absent;               /* unsupported because the machine lacks the unit that the row measures */
 	bool unprovable;           /* unproven because no event of this processor proves the row; its concepts.csv gives the reason */
+	bool limited;              /* unproven because another structure, which the reason names, was full first */
 	bool noisy;                /* the noise verdict, whatever the status */
 	char remark[96];           /* a note for the reader, "" if none */
 	struct matrix *matrix;     /* ORDER_MATRIX: its pairs, else NULL; the suite frees it */

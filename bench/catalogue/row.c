@@ -75,7 +75,7 @@ static const char *const codes[CODE_COUNT] = {
 };
 static const char *const curves[CURVE_COUNT] = {
 	[CURVE_OVERLAP] = "overlap", [CURVE_TWICE] = "twice", [CURVE_WINDOW] = "window", [CURVE_CHAINS] = "chains", [CURVE_WALKS] = "walks",
-	[CURVE_SPREAD] = "spread", [CURVE_PAIRS] = "pairs", [CURVE_SERIAL] = "serial",
+	[CURVE_SPREAD] = "spread", [CURVE_PAIRS] = "pairs", [CURVE_SERIAL] = "serial", [CURVE_BESIDE] = "beside",
 };
 static const char *const fillers[FILLER_COUNT] = {
 	[FILLER_NOP] = "nop", [FILLER_WAITING] = "waiting", [FILLER_LOAD] = "load", [FILLER_STORE] = "store", [FILLER_MISS] = "miss",

@@ -147,8 +147,11 @@ struct row_pair {
  *   CURVE_PAIRS    x super-queue entries are requested together: x / 2 loads, each of whose pair lines the adjacent-line prefetcher fetches, and
  *                  for odd x one more load whose pair line is already in the L2. Then the pair lines are loaded: one whose prefetch found no
  *                  free entry comes from DRAM now. The value is the last x at which they take less than half of a DRAM load.
- *   CURVE_CHAINS   no ring: x dependent additions per iteration, iterations independent of each other; the value is for one addition. */
-enum curve_what { CURVE_OVERLAP, CURVE_TWICE, CURVE_WINDOW, CURVE_CHAINS, CURVE_WALKS, CURVE_SPREAD, CURVE_PAIRS, CURVE_SERIAL, CURVE_COUNT };
+ *   CURVE_CHAINS   no ring: x dependent additions per iteration, iterations independent of each other; the value is for one addition.
+ *   CURVE_BESIDE   the next address is loaded (A), then x lines that miss too, then a number that the L1 (FILLER_LOAD) or the L2 (FILLER_MISS)
+ *                  holds, of which `roots` square roots are taken one after the other; the next node waits for A and the last root. Where the
+ *                  number's load waits until A returns, an iteration takes a miss longer. */
+enum curve_what { CURVE_OVERLAP, CURVE_TWICE, CURVE_WINDOW, CURVE_CHAINS, CURVE_WALKS, CURVE_SPREAD, CURVE_PAIRS, CURVE_SERIAL, CURVE_BESIDE, CURVE_COUNT };
 /* The fillers between the two loads of CURVE_WINDOW, and the buffer of the core that they fill. */
 enum filler {
 	FILLER_NOP,     /* reorder buffer: has no inputs and waits for retirement of the first load only */
@@ -170,6 +173,7 @@ struct row_curve {
 	enum curve_value value;
 	uint16_t most;  /* the largest x tried */
 	uint8_t both;   /* how many of CURVE_WINDOW's two loads take an entry of the fillers' buffer */
+	uint8_t roots;  /* of CURVE_BESIDE */
 };
 
 struct row {

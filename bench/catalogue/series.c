@@ -28,6 +28,13 @@ void series_json(struct text *t, const struct series *s)
 	text_fmt(t, "]}");
 }
 
+const char *curve_plateau_name(unsigned plateau)
+{
+	static const char *const names[CURVE_PLATEAUS] = { [CURVE_PLATEAU_L2] = "l2", [CURVE_PLATEAU_L3] = "l3", [CURVE_PLATEAU_MEMORY] = "dram" };
+
+	return plateau < CURVE_PLATEAUS ? names[plateau] : NULL;
+}
+
 static void column_name(struct text *t, const char *name)
 {
 	text_fmt(t, "%s", str_equal(name, "bytes_per_second") ? "GB/s" : name);

@@ -1,12 +1,12 @@
 /* bench/curves/curve.c: rows whose value is found along a curve; curve.h says what the points are. */
 #include "bench/curves/curve_pass.h"
+#include "bench/catalogue/series.h"
 
 #define SAMPLES_SIMULATED 3u
 #define SAMPLES_MACHINE 15u
 #define TRIES 3u                  /* for each sample that was disturbed */
 #define ATTEMPTS 4u               /* at a point, until its longer windows take longer */
 #define LINE 64u
-#define HOT_OFFSET (9 * LINE)     /* of the fillers' line: its low address bits differ from those of a node's lines */
 #define FRESH_PART 3u             /* part of such a ring that points may use before all of it is visited again: an L2 with random replacement keeps e^-5.3 of that */
 
 /* Lines per iteration from the row's level; without a ring, iterations. */
@@ -26,7 +26,7 @@ static uint32_t units_of(const struct row_curve *c, uint32_t x)
 	}
 }
 
-static enum status run(struct loop *l, const char *kernel, uint64_t a, uint64_t b, uint64_t c)
+enum status curve_run(struct loop *l, const char *kernel, uint64_t a, uint64_t b, uint64_t c)
 {
 	const struct kernel *k = kernel_find(kernel);
 	uint64_t arguments[6] = { a, b, c };
@@ -46,7 +46,7 @@ static enum status prepare_spread(struct loop *l, uint64_t iterations)
 
 	if (w->flushed_left < iterations) {
 		for (unsigned j = 0; j < regions && st == ST_OK; j++)
-			st = run(l, kernel, w->map.va + j * region, w->shape.nodes, w->shape.line_bytes);
+			st = curve_run(l, kernel, w->map.va + j * region, w->shape.nodes, w->shape.line_bytes);
 		w->flushed_left = w->shape.nodes;
 	}
 	w->flushed_left -= iterations < w->flushed_left ? (uint32_t)iterations : w->flushed_left;
@@ -65,20 +65,20 @@ enum status curve_prepare(struct loop *l, uint64_t iterations)
 	if (curve_regions(c))
 		return prepare_spread(l, iterations);
 	if (l->row->prepare == PREPARE_FLUSH)
-		st = c->what == CURVE_TWICE ? run(l, "k_flush_chain", w->at, iterations, 0) : run(l, "k_flush", w->map.va, w->shape.bytes / step, step);
+		st = c->what == CURVE_TWICE ? curve_run(l, "k_flush_chain", w->at, iterations, 0) : curve_run(l, "k_flush", w->map.va, w->shape.bytes / step, step);
 	/* one line of the pair is to miss: both arrive, then that one is flushed */
 	if (st == ST_OK && c->what == CURVE_PAIRS)
-		st = run(l, "k_touch", w->map.va + CURVE_SINGLE + LINE, w->shape.nodes, CURVE_NODE_BYTES);
+		st = curve_run(l, "k_touch", w->map.va + CURVE_SINGLE + LINE, w->shape.nodes, CURVE_NODE_BYTES);
 	if (st == ST_OK && c->what == CURVE_PAIRS && l->row->prepare == PREPARE_FLUSH)
-		st = run(l, "k_flush", w->map.va + CURVE_SINGLE, w->shape.nodes, CURVE_NODE_BYTES);
+		st = curve_run(l, "k_flush", w->map.va + CURVE_SINGLE, w->shape.nodes, CURVE_NODE_BYTES);
 	/* without fillers nothing loads their line, and its page may be one more than the TLB holds */
-	return st == ST_OK && c->what != CURVE_OVERLAP ? run(l, "k_touch", w->map.va + w->shape.bytes + HOT_OFFSET, 1, LINE) : st;
+	return st == ST_OK && c->what != CURVE_OVERLAP ? curve_run(l, "k_touch", w->map.va + w->shape.bytes + CURVE_HOT_OFFSET, 1, LINE) : st;
 }
 
 static enum status run_iterations(struct loop *l, uint64_t code, uint64_t iterations, const struct counting *c, struct window *out)
 {
 	struct working_set *w = &l->sets[0];
-	uint64_t arguments[6] = { code, iterations, w->at, control_va(l->b->a, l->b->core), 0, w->map.va + w->shape.bytes + HOT_OFFSET };
+	uint64_t arguments[6] = { code, iterations, w->at, control_va(l->b->a, l->b->core), 0, w->map.va + w->shape.bytes + CURVE_HOT_OFFSET };
 	enum status st;
 
 	l->b->ahead = w->mapped && l->row->target == TARGET_DRAM ? &w->map : NULL;
@@ -100,6 +100,8 @@ static enum status window(struct pass *p, uint64_t code, uint64_t iterations, st
 	bench_working(p->loop.b);
 	enum status st = curve_prepare(&p->loop, iterations);
 
+	if (st == ST_OK && p->curve->what == CURVE_BESIDE)
+		st = curve_limit_prepare(p);
 	if (st == ST_OK)
 		st = run_iterations(&p->loop, code, iterations, &p->loop.counting, out);
 	*cycles_milli = p->loop.counting.on ? (int64_t)out->counts[0] * 1000 : mul_div((int64_t)out->tsc, p->tick_micro, 1000);
@@ -153,7 +155,7 @@ static enum status sample(struct pass *p, uint64_t code, uint32_t x, bool counts
 /* Whether a point's value is a whole iteration, not one of its x parts. */
 static bool per_iteration(const struct row_curve *c)
 {
-	return c->what == CURVE_TWICE || c->what == CURVE_WINDOW || c->what == CURVE_SERIAL || c->what == CURVE_PAIRS;
+	return c->what == CURVE_TWICE || c->what == CURVE_WINDOW || c->what == CURVE_SERIAL || c->what == CURVE_PAIRS || c->what == CURVE_BESIDE;
 }
 
 /* Maps the room for the code anew and writes a point's code: no processor then holds bytes that it prefetched, on a wrong path, before they were
@@ -316,6 +318,11 @@ static void judge(struct pass *p, int64_t value_milli, bool quiet, struct row_re
 		str_copy(out->reason, sizeof(out->reason), "the prefetchers could not be switched off");
 		return;
 	}
+	if (p->limit) {
+		str_copy(out->reason, sizeof(out->reason), p->limit);
+		out->limited = p->limited;
+		return;
+	}
 	out->status = out->noisy ? ROW_NOISY : ROW_OK;
 	if (out->noisy)
 		str_copy(out->reason, sizeof(out->reason), noise);
@@ -397,6 +404,25 @@ void curve_row(struct bench *b, const struct row *r, const struct loop_hooks *ho
 	loop_end(&p.loop, out);
 }
 
+enum mark { MARK_NOISY, MARK_TLB };
+/* A member with the indices of the points so marked, if there are any. */
+static void marks(struct text *t, const struct curve *c, const char *name, enum mark mark)
+{
+	bool any = false;
+
+	for (unsigned i = 0; i < c->count; i++) {
+		if (!(mark == MARK_NOISY ? c->points[i].noisy : c->points[i].tlb))
+			continue;
+		if (any)
+			text_fmt(t, ", %u", i);
+		else
+			text_fmt(t, ", \"%s\": [%u", name, i);
+		any = true;
+	}
+	if (any)
+		text_char(t, ']');
+}
+
 void curve_json(struct text *t, const struct curve *c)
 {
 	text_fmt(t, "{\"columns\": [\"%s\", ", c->x);
@@ -410,10 +436,16 @@ void curve_json(struct text *t, const struct curve *c)
 		text_fixed(t, c->points[i].milli, 3);
 		text_char(t, ']');
 	}
-	unsigned noisy = 0;
+	text_char(t, ']');
+	marks(t, c, "noisy", MARK_NOISY);
+	marks(t, c, "tlb", MARK_TLB);
+	bool any = false;
 
-	for (unsigned i = 0; i < c->count; i++)
-		if (c->points[i].noisy)
-			text_fmt(t, "%s%u", noisy++ ? ", " : "], \"noisy\": [", i);
-	text_fmt(t, "]}");
+	for (unsigned level = 0; level < CURVE_PLATEAUS; level++)
+		if (c->plateau_milli[level]) {
+			text_fmt(t, "%s\"%s\": ", any ? ", " : ", \"plateaus\": {", curve_plateau_name(level));
+			text_fixed(t, c->plateau_milli[level], 3);
+			any = true;
+		}
+	text_fmt(t, "%s}", any ? "}" : "");
 }

@@ -92,6 +92,23 @@ static void put_pairs(struct writer *w, uint32_t x, bool others)
 	PUT(w, 0x4C, 0x01, 0xC2); /* add rdx, r8 */
 }
 
+/* Loads of x lines that miss; a number from a line of its own (FILLER_MISS: the next one in each iteration), its roots, and 0 of the last one. */
+static void put_beside(struct writer *w, const struct row_curve *c, uint32_t x, uint32_t lines)
+{
+	for (uint32_t j = 0; j < x; j++)
+		put_filler(w, FILLER_MISS, j, lines);
+	PUT(w, 0x49, 0x89, 0xC8);                   /* mov r8, rcx: not before the node is known */
+	PUT(w, 0x49, 0x83, 0xE0, 0x00);             /* and r8, 0 */
+	PUT(w, 0xF2, 0x43, 0x0F, 0x10, 0x04, 0x01); /* movsd xmm0, [r9 + r8] */
+	for (uint32_t i = 0; i < c->roots; i++)
+		PUT(w, 0xF2, 0x0F, 0x51, 0xC0); /* sqrtsd xmm0, xmm0 */
+	PUT(w, 0x66, 0x49, 0x0F, 0x7E, 0xC0); /* movq r8, xmm0 */
+	PUT(w, 0x49, 0x83, 0xE0, 0x00);       /* and r8, 0 */
+	PUT(w, 0x4C, 0x01, 0xC2);             /* add rdx, r8 */
+	if (c->filler == FILLER_MISS)
+		PUT(w, 0x49, 0x83, 0xC1, LINE); /* add r9, 64 */
+}
+
 uint32_t curve_code(const struct row_curve *c, uint32_t x, uint32_t lines, uint8_t *code)
 {
 	struct writer w = { code, 0, false };
@@ -120,6 +137,8 @@ uint32_t curve_code(const struct row_curve *c, uint32_t x, uint32_t lines, uint8
 		put_load(&w, j * lines * LINE);
 	for (uint32_t j = 1; c->what == CURVE_WALKS && j < x; j++)
 		put_load(&w, j * CURVE_PAGE);
+	if (c->what == CURVE_BESIDE)
+		put_beside(&w, c, x, lines);
 	if (c->what == CURVE_WINDOW || c->what == CURVE_SERIAL) {
 		for (uint32_t j = 0; j < x; j++)
 			put_filler(&w, c->filler, j, lines);

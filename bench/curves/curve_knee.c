@@ -19,26 +19,6 @@ static bool is_late(int64_t first, uint32_t below, int64_t at_below, uint32_t x,
 	return iteration - expected > (serial - expected) / 2;
 }
 
-/* Measures a point of another curve on the same ring without recording it. *brought, if given: lines that arrived. */
-static enum status other_point(struct pass *p, const struct row_curve *curve, uint32_t x, int64_t *iteration_milli, int64_t *brought)
-{
-	const struct pass own = *p;
-	const unsigned count = p->out->curve.count;
-	enum status st;
-
-	p->curve = curve;
-	st = curve_point(p, x, iteration_milli);
-	p->out->curve.count = count;
-	if (brought)
-		*brought = p->counts[0] - own.counts[0];
-	memcpy(p->counts, own.counts, sizeof(p->counts));
-	p->units = own.units;
-	p->spread_milli = own.spread_milli;
-	p->spread_of_milli = own.spread_of_milli;
-	p->curve = own.curve;
-	return st;
-}
-
 /* The time of a point's iteration, measured now unless it was before. */
 static enum status measured(struct pass *p, uint32_t x, int64_t *iteration_milli)
 {
@@ -85,7 +65,7 @@ enum status curve_knee(struct pass *p, int64_t *value_milli)
 
 	one_by_one.what = CURVE_SERIAL;
 	if (st == ST_OK)
-		st = other_point(p, &one_by_one, 1, &late, NULL);
+		st = curve_other_point(p, &one_by_one, 1, &late, NULL);
 	at_below = first;
 	for (uint32_t x = 2; st == ST_OK && !above; x = x * 2 < p->curve->most ? x * 2 : p->curve->most) {
 		/* the fillers alone take as long as a miss: a nearer point, or no result */
@@ -119,15 +99,17 @@ enum status curve_knee(struct pass *p, int64_t *value_milli)
 	*value_milli = (int64_t)(below + p->curve->both) * 1000;
 	if (st != ST_OK)
 		return st;
-	/* no step: only the fillers' time, any of which may keep memory busy for long */
+	/* no step: only the fillers' time, any of which may keep memory busy for long, or which is as long as both misses */
 	const int64_t expected = foreseen(first, below, at_below, above);
 
-	if (at_above - at_below < first / CLEAR_PART || 8 * (at_above - expected) < 5 * (late - expected))
+	if (at_above - at_below < first / CLEAR_PART || late - expected < first / CLEAR_PART || 8 * (at_above - expected) < 5 * (late - expected))
 		return ST_RANGE;
 	const int64_t spread = p->spread_milli, of = p->spread_of_milli;
 
 	if (p->curve->filler == FILLER_MISS)
 		st = may_be_a_channel(p, first, below, at_below, at_above, &by_channel);
+	if (st == ST_OK && !by_channel && p->curve->filler == FILLER_MISS)
+		st = curve_limit(p, below + p->curve->both, first);
 	p->spread_milli = spread;
 	p->spread_of_milli = of;
 	return st == ST_OK && by_channel ? ST_RANGE : st;
@@ -139,7 +121,7 @@ static enum status first_lines(struct pass *p, uint32_t x, int64_t *iteration_mi
 	struct row_curve without = *p->curve;
 
 	without.filler = FILLER_NOP;
-	return other_point(p, &without, x, iteration_milli, brought);
+	return curve_other_point(p, &without, x, iteration_milli, brought);
 }
 
 /* Whether one load of point x waits for a fill buffer, in which case its pair's other line arrives in time anyway. Measured without the

@@ -16,6 +16,8 @@ struct pass {
 	bool at_least;                /* the fill buffers were full first */
 	bool pair_stays;              /* the pair prefetcher fetches lines although it was switched off */
 	bool disturbed;               /* every attempt at a sample was */
+	const char *limit;            /* why the knee is not that of the buffer that the row is about, NULL: it is */
+	bool limited;                 /* since another structure was full first */
 	int64_t tick_micro;           /* core cycles per TSC tick, in millionths, if there is no cycle counter */
 	int64_t counts[ROW_PROOFS_MAX], units, tsc, cycles_milli; /* of all samples */
 	int64_t spread_milli, spread_of_milli; /* of a point's samples, and the time that they scatter about */
@@ -29,6 +31,17 @@ MUST_CHECK enum status curve_set_up(struct pass *p, struct row_result *out);
 /* Distance between regions, in lines, where a node has a line in each. A size row's nodes are whole regions apart as well: closer nodes hit each other's open DRAM pages, less often
  * the more regions an iteration uses. */
 uint32_t curve_region_lines(const struct row_curve *c, uint64_t bytes);
+/* Beyond the ring: the page of the fillers' line, and where the row looks for what was full, as many lines as displace those of an L1. */
+#define CURVE_HOT_OFFSET (9 * 64u) /* of the fillers' line: its low address bits differ from those of a node's lines */
+uint64_t curve_limit_bytes(const struct cpu *cpu, const struct row_curve *c);
+/* Brings the numbers of CURVE_BESIDE into the level that is to answer their loads. */
+MUST_CHECK enum status curve_limit_prepare(struct pass *p);
+/* Whether the fill buffers were full at the knee, of so many misses, and nothing else was: p->limit, p->limited. `one`: a miss. */
+MUST_CHECK enum status curve_limit(struct pass *p, uint32_t misses, int64_t one);
+/* Measures a point of another curve on the same ring without recording it. *brought, if given: lines that arrived. */
+MUST_CHECK enum status curve_other_point(struct pass *p, const struct row_curve *curve, uint32_t x, int64_t *iteration_milli, int64_t *brought);
+/* Runs a kernel of these arguments. */
+MUST_CHECK enum status curve_run(struct loop *l, const char *kernel, uint64_t a, uint64_t b, uint64_t c);
 /* Measures one point and records it: thousandths of a cycle per iteration. */
 MUST_CHECK enum status curve_point(struct pass *p, uint32_t x, int64_t *iteration_milli);
 /* The last x at which an iteration takes less than 1.5 times as long as with one filler; ST_MISSING: even at the highest x. */

@@ -138,7 +138,7 @@ enum status curve_set_up(struct pass *p, struct row_result *out)
 	p->lines = p->row->target == TARGET_L3 ? L3_LINES : DRAM_LINES;
 	w->kernel = kernel_find(p->row->kernels[0]);
 	shape_ring(p, w, l2);
-	w->shape.span_bytes = w->shape.bytes + PAGE_4K;
+	w->shape.span_bytes = w->shape.bytes + PAGE_4K + curve_limit_bytes(p->b->cpu, p->curve);
 	if (!w->kernel)
 		return ST_BROKEN;
 	if (p->row->target != TARGET_CORE) {

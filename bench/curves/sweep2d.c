@@ -1,43 +1,18 @@
 /* bench/curves/sweep2d.c: two-dimensional sweeps: the latency staircase, a gather with prefetch; sweep2d.h. */
-#include "bench/curves/sweep2d.h"
+#include "bench/curves/sweep2d_parts.h"
 
-#define LINE 64u
+#define LINE SWEEP2D_LINE
 #define SAMPLES 3u
-#define ATTEMPTS 4u                /* at a point, until it is sure */
 #define SURE_PART 20               /* a sure point's deviation is at most such a part of it */
-#define STEP_PART 10               /* a larger working set is faster by such a part at most */
-#define STAIRS_LEAST 0x1000ull
-#define STAIRS_MOST 0x20000000ull
-#define STAIRS_FEWEST 16u          /* nodes: one iteration of k_chase */
 #define NODES_SIMULATED 4096u      /* of a point at most, within the row's budget */
 #define NODES_MACHINE 0x100000u    /* on real machines: all points together take less than 5 s */
-#define WINDOW_SIMULATED 512u      /* loads of a window, at most */
-#define WINDOW_MACHINE 16384u
-#define WINDOW_TIMED 2048u         /* at least, where the TSC times them: a reading is some ten ticks off */
-#define PASSES 2u                  /* passes over a point's nodes before its first window */
 #define GATHER_LINES 256u
 #define GATHER_WINDOW 64u          /* elements of the shorter window */
 
-static const uint32_t strides[] = { 64, 256, 1024, 4096, 16384, 131072 };
 static const uint32_t works[] = { 1, 8, 32, 128 };
 static const uint32_t distances[] = { 0, 1, 2, 4, 8, 16, 32 }; /* less than the shorter window has: both end with as many prefetches in flight */
 
-struct table {
-	struct bench *b;
-	struct loop loop;
-	struct row_result *out;
-	int64_t tick_micro;     /* core cycles per TSC tick, in millionths, if there is no cycle counter */
-	int64_t counts[ROW_PROOFS_MAX]; /* sum over the last point's windows */
-	int64_t events_micro[ROW_EVENTS_MAX]; /* the same of each event, a unit of work */
-	int64_t spread_milli;   /* of the last point */
-	int64_t tsc, cycles_milli; /* sums over all windows of the row */
-	uint32_t *order;        /* scratch for a permutation */
-	uint32_t nodes_most;
-	bool disturbed;         /* every attempt was */
-	bool noisy;             /* the last point is not sure */
-};
-
-static enum status run(struct table *p, const char *kernel, uint64_t a, uint64_t b, uint64_t c)
+enum status sweep2d_run(struct table *p, const char *kernel, uint64_t a, uint64_t b, uint64_t c)
 {
 	const struct kernel *k = kernel_find(kernel);
 	const uint64_t arguments[6] = { a, b, c };
@@ -46,11 +21,8 @@ static enum status run(struct table *p, const char *kernel, uint64_t a, uint64_t
 	return k ? window_run(p->b, k, arguments, NULL, 0, &ignored, &p->loop.job) : ST_BROKEN;
 }
 
-/* Prepares a window of `units`, and its arguments. */
-typedef enum status before_window(struct table *p, uint64_t units, uint64_t arguments[6]);
-
 /* Windows of n and 2n units: thousandths of a cycle a unit, and what was counted. */
-static enum status attempt(struct table *p, const struct kernel *k, before_window *before, uint64_t n, int64_t *unit_milli)
+static enum status attempt(struct table *p, const struct kernel *k, sweep2d_before *before, uint64_t n, int64_t *unit_milli)
 {
 	int64_t samples[SAMPLES], work[SAMPLES];
 	struct counting *c = &p->loop.counting;
@@ -106,13 +78,12 @@ static enum status attempt(struct table *p, const struct kernel *k, before_windo
 	return ST_OK;
 }
 
-/* Attempts until one is sure; else the quietest of those above 0, and p->noisy. *unit_milli 0: none was. */
-static enum status measure(struct table *p, const struct kernel *k, before_window *before, uint64_t n, int64_t *unit_milli)
+enum status sweep2d_measure(struct table *p, const struct kernel *k, sweep2d_before *before, uint64_t n, int64_t *unit_milli)
 {
 	int64_t counts[ROW_PROOFS_MAX] = { 0 }, value = 0, spread = 0;
 
 	p->noisy = true;
-	for (unsigned i = 0; i < ATTEMPTS && p->noisy; i++) {
+	for (unsigned i = 0; i < SWEEP2D_ATTEMPTS && p->noisy; i++) {
 		enum status st = window_clock_follow(p->b, &p->loop.counting, &p->loop.job, &p->tick_micro);
 		const int64_t tick_micro = p->tick_micro;
 
@@ -137,20 +108,20 @@ static enum status measure(struct table *p, const struct kernel *k, before_windo
 	return ST_OK;
 }
 
-/* A time of 0 or less is none. */
-static void note(struct table *p, uint32_t x, uint32_t y, int64_t milli)
+void sweep2d_note(struct table *p, uint32_t x, uint32_t y, int64_t milli)
 {
 	struct curve *c = &p->out->curve;
 
 	if (c->count == CURVE_POINTS_MAX || milli <= 0)
 		return;
 	c->points[c->count].noisy = p->noisy;
+	c->points[c->count].tlb = p->tlb;
 	c->points[c->count].x = x;
 	c->points[c->count].y = y;
 	c->points[c->count++].milli = milli;
 }
 
-static void judge(struct table *p, int64_t value_milli, int64_t spread_milli, const int64_t *counts, const char *unit)
+void sweep2d_judge(struct table *p, int64_t value_milli, int64_t spread_milli, const int64_t *counts, const char *unit)
 {
 	struct row_result *out = p->out;
 	const struct counting *c = &p->loop.counting;
@@ -177,99 +148,6 @@ static void judge(struct table *p, int64_t value_milli, int64_t spread_milli, co
 		out->status = out->noisy ? ROW_NOISY : ROW_OK;
 		text_fmt(&reason, "%s", out->noisy ? noise : "");
 	}
-}
-
-/* --- the staircase ------------------------------------------------------------------------------- */
-
-static enum status stairs_before(struct table *p, uint64_t units, uint64_t arguments[6])
-{
-	arguments[0] = p->loop.sets[0].at;
-	arguments[1] = units / STAIRS_FEWEST;
-	return ST_OK;
-}
-
-enum stair { STAIR_OF_VALUE /* the row's */, STAIR_OTHER };
-static enum status stairs_point(struct table *p, uint64_t bytes, uint32_t stride, enum stair stair, int64_t *milli)
-{
-	struct working_set *w = &p->loop.sets[0];
-	const uint32_t nodes = (uint32_t)(bytes / stride), most = p->b->a->kind == ACCESS_SIM ? WINDOW_SIMULATED : WINDOW_MACHINE;
-	enum status st = ST_OK;
-
-	random_cycle(&p->b->random, p->order, nodes);
-	for (uint32_t i = 0; i < nodes; i++)
-		*(uint64_t *)((uint8_t *)w->map.host + (uint64_t)i * stride) = w->map.va + (uint64_t)p->order[i] * stride;
-	w->at = w->map.va;
-	for (unsigned pass = 0; pass < PASSES && st == ST_OK; pass++)
-		st = run(p, "k_chase", w->at, nodes / STAIRS_FEWEST, 0);
-	/* The first point's windows are long enough to hide one mispredicted exit. */
-	const uint32_t least = p->loop.counting.on || p->b->a->kind == ACCESS_SIM ? 0 : WINDOW_TIMED, window = nodes > least ? nodes : least;
-
-	return st == ST_OK ? measure(p, w->kernel, stairs_before, window < most && stair == STAIR_OTHER ? window : most, milli) : st;
-}
-
-/* Points that a larger working set of the same stride beats are measured again, the largest first: neighbours lengthen, and nothing shortens. */
-static enum status stairs_again(struct table *p)
-{
-	struct curve *c = &p->out->curve;
-	enum status st = ST_OK;
-
-	for (unsigned i = c->count; i-- > 0 && st == ST_OK;) {
-		int64_t least = INT64_MAX, milli = 0;
-
-		for (unsigned k = i + 1; k < c->count; k++)
-			if (c->points[k].y == c->points[i].y && !c->points[k].noisy && c->points[k].milli < least)
-				least = c->points[k].milli;
-		for (unsigned t = 0; t < ATTEMPTS && st == ST_OK && c->points[i].milli - c->points[i].milli / STEP_PART > least; t++) {
-			st = stairs_point(p, (uint64_t)c->points[i].x << 10, c->points[i].y, STAIR_OTHER, &milli);
-			if (st == ST_OK && milli > 0 && milli < c->points[i].milli) {
-				c->points[i].milli = milli;
-				c->points[i].noisy = p->noisy;
-			}
-		}
-		c->points[i].noisy |= c->points[i].milli - c->points[i].milli / STEP_PART > least;
-	}
-	return st;
-}
-
-static enum status stairs(struct table *p)
-{
-	struct working_set *w = &p->loop.sets[0];
-	int64_t first = 0, spread = 0, counts[ROW_PROOFS_MAX] = { 0 }, milli;
-	enum status st = ST_FULL;
-
-	p->out->curve.x = "KiB";
-	p->out->curve.y = "stride_bytes";
-	p->out->curve.unit = "cycles";
-	w->shape = (struct shape){ .order = ORDER_STREAMS, .page_bytes = p->loop.row->page_bytes, .line_bytes = LINE };
-	/* up to the memory that there is */
-	for (uint64_t bytes = STAIRS_MOST; bytes >= STAIRS_LEAST && (st == ST_FULL || st == ST_MISSING); bytes /= 2) {
-		w->shape.bytes = w->shape.span_bytes = bytes;
-		st = window_set_up(p->b, w, 0, p->out);
-	}
-	if (st == ST_OK && w->shape.bytes < STAIRS_MOST)
-		str_copy(p->out->remark, sizeof(p->out->remark), "not enough memory: the staircase ends early");
-	p->out->footprint_bytes = w->shape.bytes;
-	p->out->page_bytes = w->map.page_bytes;
-	for (uint64_t bytes = STAIRS_LEAST; bytes <= w->shape.bytes && st == ST_OK; bytes *= 2)
-		for (unsigned s = 0; s < COUNT_OF(strides) && st == ST_OK; s++) {
-			if (bytes / strides[s] < STAIRS_FEWEST || bytes / strides[s] > p->nodes_most)
-				continue;
-			const bool value = bytes == STAIRS_LEAST && s == 0;
-
-			st = stairs_point(p, bytes, strides[s], value ? STAIR_OF_VALUE : STAIR_OTHER, &milli);
-			if (st == ST_OK)
-				note(p, (uint32_t)(bytes >> 10), strides[s], milli);
-			if (!value)
-				continue;
-			first = milli;
-			spread = p->spread_milli;
-			memcpy(counts, p->counts, sizeof(counts));
-		}
-	if (st == ST_OK)
-		st = stairs_again(p);
-	if (st == ST_OK)
-		judge(p, first, spread, counts, "load");
-	return st;
 }
 
 /* --- a gather ------------------------------------------------------------------------------------ */
@@ -303,10 +181,10 @@ static enum status gather_before(struct table *p, uint64_t units, uint64_t argum
 {
 	const struct working_set *w = &p->loop.sets[0];
 	const uint64_t offsets = w->map.va + GATHER_LINES * LINE;
-	enum status st = p->loop.row->prepare == PREPARE_FLUSH ? run(p, "k_flush", w->map.va, GATHER_LINES, LINE) : ST_OK;
+	enum status st = p->loop.row->prepare == PREPARE_FLUSH ? sweep2d_run(p, "k_flush", w->map.va, GATHER_LINES, LINE) : ST_OK;
 
 	if (st == ST_OK)
-		st = run(p, "k_touch", offsets, GATHER_LINES * 4 / LINE, LINE);
+		st = sweep2d_run(p, "k_touch", offsets, GATHER_LINES * 4 / LINE, LINE);
 	arguments[0] = w->code_map.va;
 	arguments[1] = units;
 	arguments[2] = offsets;
@@ -353,10 +231,10 @@ static enum status gather_points(struct table *p)
 		for (unsigned d = 0; d < COUNT_OF(distances) && st == ST_OK; d++) {
 			st = gather_write(p, works[i], distances[d]);
 			if (st == ST_OK)
-				st = measure(p, p->loop.sets[0].kernel, gather_before, GATHER_WINDOW, &milli);
+				st = sweep2d_measure(p, p->loop.sets[0].kernel, gather_before, GATHER_WINDOW, &milli);
 			if (st != ST_OK)
 				break;
-			note(p, works[i], distances[d], milli);
+			sweep2d_note(p, works[i], distances[d], milli);
 			const bool prefetched = gather_prefetched(p);
 
 			if (i + 1 < COUNT_OF(works) || !d || (best && (prefetched < proved || (prefetched == proved && milli >= best))))
@@ -367,7 +245,7 @@ static enum status gather_points(struct table *p)
 			memcpy(counts, p->counts, sizeof(counts));
 		}
 	if (st == ST_OK)
-		judge(p, best, spread, counts, "element");
+		sweep2d_judge(p, best, spread, counts, "element");
 	return st;
 }
 
@@ -403,7 +281,7 @@ static enum status counted(struct table *p)
 	enum status st = c->on ? counters_start(b->a, b->cpu, &c->plan, 0, b->core) : window_clock(b, &p->loop.job, &p->tick_micro), stopped;
 
 	if (st == ST_OK)
-		st = p->loop.row->order == ORDER_GATHER ? gather(p) : stairs(p);
+		st = p->loop.row->order == ORDER_GATHER ? gather(p) : sweep2d_stairs(p);
 	if (c->on && (stopped = counters_stop(b->a, b->cpu, &c->plan, 0, b->core)) != ST_OK && st == ST_OK)
 		st = stopped;
 	return st;
@@ -427,6 +305,8 @@ static void table_row(struct bench *b, const struct row *r, struct row_result *o
 	text_init(&reason, out->reason, sizeof(out->reason));
 	evidence_plan(b, r, 1, &p.loop.counting);
 	out->reason[0] = 0;
+	if (r->order == ORDER_STAIRS)
+		sweep2d_stairs_watch(&p);
 	if (st == ST_OK && wanted)
 		switched = prefetchers_off(b, &found);
 	if (st == ST_OK)
@@ -477,6 +357,7 @@ void sweep2d_table_lines(struct text *t, const struct curve *c)
 {
 	uint32_t ys[CURVE_POINTS_MAX];
 	unsigned columns = columns_of(c, ys), at = 0;
+	bool tlb = false;
 
 	if (!c->y || !c->count)
 		return;
@@ -490,11 +371,16 @@ void sweep2d_table_lines(struct text *t, const struct curve *c)
 		text_fmt(t, "  %6u", x);
 		for (unsigned k = 0; k < columns; k++)
 			if (at < c->count && c->points[at].x == x && c->points[at].y == ys[k]) {
-				text_fmt(t, " %s%*lld.%lld", c->points[at].noisy ? "~" : "", c->points[at].noisy ? 4 : 5, (long long)(c->points[at].milli / 1000), (long long)(c->points[at].milli % 1000 / 100));
+				const char *const mark = c->points[at].noisy ? "~" : c->points[at].tlb ? "+" : "";
+
+				tlb |= c->points[at].tlb;
+				text_fmt(t, " %s%*lld.%lld", mark, *mark ? 4 : 5, (long long)(c->points[at].milli / 1000), (long long)(c->points[at].milli % 1000 / 100));
 				at++;
 			} else {
 				text_fmt(t, " %7s", "");
 			}
 		text_char(t, '\n');
 	}
+	if (tlb)
+		text_fmt(t, "  + loads miss the first-level data TLB: what that costs is in the value\n");
 }

@@ -172,10 +172,10 @@ static void draw_curve(struct html *h, const struct doc_node *row, const struct 
 	text_fmt(&h->t, ").</figcaption></figure>\n");
 }
 
-/* Whether the point of that index is marked noisy. */
-static bool is_noisy_point(struct html *h, const struct doc_node *series, int64_t index)
+/* Whether the point of that index is marked: "noisy", "tlb". */
+static bool is_marked_point(struct html *h, const struct doc_node *series, const char *mark, int64_t index)
 {
-	for (const struct doc_node *n = doc_begin(h->d, doc_get(h->d, series, "noisy")); n; n = doc_next(h->d, n))
+	for (const struct doc_node *n = doc_begin(h->d, doc_get(h->d, series, mark)); n; n = doc_next(h->d, n))
 		if (n->type == DOC_NUMBER && n->milli == index * 1000)
 			return true;
 	return false;
@@ -186,7 +186,8 @@ static void points_table(struct html *h, const struct doc_node *series)
 	int64_t index = 0;
 	const struct doc_node *columns = doc_get(h->d, series, "columns"), *points = doc_get(h->d, series, "points");
 
-	text_fmt(&h->t, "<details><summary>Its points</summary><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Points\"><table><caption>Measured points%s</caption><thead><tr>", doc_get(h->d, series, "noisy")->count ? "; ~ measured again and not sure" : "");
+	text_fmt(&h->t, "<details><summary>Its points</summary><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Points\"><table><caption>Measured points%s%s</caption><thead><tr>", doc_get(h->d, series, "noisy")->count ? "; ~ measured again and not sure" : "",
+	         doc_get(h->d, series, "tlb")->count ? "; + with misses of the first-level data TLB" : "");
 	for (const struct doc_node *c = doc_begin(h->d, columns); c; c = doc_next(h->d, c)) {
 		text_fmt(&h->t, "<th scope=\"col\" class=\"n\">");
 		column_name(h, c->string);
@@ -195,11 +196,11 @@ static void points_table(struct html *h, const struct doc_node *series)
 	text_fmt(&h->t, "</tr></thead><tbody>\n");
 	for (const struct doc_node *p = doc_begin(h->d, points); p; p = doc_next(h->d, p), index++) {
 		const struct doc_node *c = doc_begin(h->d, columns);
-		const bool noisy = is_noisy_point(h, series, index);
+		const char *const mark = is_marked_point(h, series, "noisy", index) ? "~ " : is_marked_point(h, series, "tlb", index) ? "+ " : "";
 
 		text_fmt(&h->t, "<tr>");
 		for (const struct doc_node *v = doc_begin(h->d, p); v && c; v = doc_next(h->d, v), c = doc_next(h->d, c)) {
-			text_fmt(&h->t, "<td class=\"n\">%s", noisy && !doc_next(h->d, v) ? "~ " : "");
+			text_fmt(&h->t, "<td class=\"n\">%s", doc_next(h->d, v) ? "" : mark);
 			if (v->type == DOC_NUMBER)
 				column_value(h, c->string, v->milli);
 			text_fmt(&h->t, "</td>");

@@ -2,6 +2,7 @@
  * crash and a run read back from a serial log give the same bytes. */
 #include "bench/results/writer.h"
 #include "bench/results/inventory.h"
+#include "bench/catalogue/series.h"
 
 #define TEXT_BYTES (1u << 20)   /* the results file: some 1 KiB a row and the registers of all cores */
 #define LINE_BYTES 10752u       /* a row with all sixteen data sources of its records and the latency breakdown by box */
@@ -225,6 +226,10 @@ static void note_row(struct writer *w, struct json row)
 		n->has_value = json_get(row, "value", &value) && json_milli(value, &n->value_milli);
 		if (!json_get(row, "spread", &value) || !json_milli(value, &n->spread_milli))
 			n->spread_milli = 0;
+		for (unsigned level = 0; level < CURVE_PLATEAUS; level++)
+			if (!json_get(row, "curve", &value) || !json_get(value, "plateaus", &value) || !curve_plateau_name(level) ||
+			    !json_get(value, curve_plateau_name(level), &value) || !json_milli(value, &n->plateau_milli[level]))
+				n->plateau_milli[level] = 0;
 	}
 }
 

@@ -20,6 +20,7 @@ enum earlier { EARLIER_NOTHING, EARLIER_BEGUN, EARLIER_DONE };
 struct writer_note {
 	size_t at, bytes;        /* its text within `json`; bytes = 0: not written */
 	int64_t value_milli, spread_milli;
+	int64_t plateau_milli[CURVE_PLATEAUS]; /* 0: it has none */
 	bool has_value;          /* ok, noisy or unproven, with a value */
 	bool amended;
 	bool odd;                /* not as expected */

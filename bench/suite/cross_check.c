@@ -2,11 +2,12 @@
 #include "bench/suite/cross_check.h"
 #include "bench/catalogue/row.h"
 
-enum relation_kind { RELATION_AT_MOST, RELATION_DIFFERENCE, RELATION_EQUAL, RELATION_LESS, RELATION_BELOW, RELATION_FILLS, RELATION_PAIRS };
+enum relation_kind { RELATION_AT_MOST, RELATION_DIFFERENCE, RELATION_EQUAL, RELATION_PLATEAU, RELATION_LESS, RELATION_BELOW, RELATION_FILLS, RELATION_PAIRS };
 
 struct relation {
 	enum relation_kind kind;
 	const char *row, *other, *base; /* base: of a difference */
+	unsigned plateau;               /* of the other row: enum of struct curve */
 	const char *reads;
 };
 
@@ -14,6 +15,7 @@ static const struct relation relations[] = {
 #define AT_MOST(low, high, why) { .kind = RELATION_AT_MOST, .row = low, .other = high, .reads = why },
 #define DIFFERENCE(part, whole, less, why) { .kind = RELATION_DIFFERENCE, .row = part, .other = whole, .base = less, .reads = why },
 #define EQUAL(a, b, why) { .kind = RELATION_EQUAL, .row = a, .other = b, .reads = why },
+#define PLATEAU(a, curve, level, why) { .kind = RELATION_PLATEAU, .row = a, .other = curve, .plateau = level, .reads = why },
 #define LESS(low, high, why) { .kind = RELATION_LESS, .row = low, .other = high, .reads = why },
 #define BELOW(part, limit, why) { .kind = RELATION_BELOW, .row = part, .other = limit, .reads = why },
 #define FILLS(part, limit, why) { .kind = RELATION_FILLS, .row = part, .other = limit, .reads = why },
@@ -22,6 +24,7 @@ static const struct relation relations[] = {
 #undef AT_MOST
 #undef DIFFERENCE
 #undef EQUAL
+#undef PLATEAU
 #undef LESS
 #undef BELOW
 #undef FILLS
@@ -29,6 +32,7 @@ static const struct relation relations[] = {
 };
 
 #define ALLOWED_PERMILLE 30  /* of the larger value: rows of one run differ in clock and in background load */
+#define PLATEAU_PERMILLE 100 /* of shared levels: slices are not equally far, nor pages equally often open */
 #define ALLOWED_SPREADS 3    /* of both rows */
 #define BELOW_MILLI 2000     /* entries: a knee is found to one */
 #define BESIDE_MILLI 2000    /* entries: the two loads of an iteration */
@@ -79,14 +83,26 @@ static int64_t allowed(const struct writer_note *a, const struct writer_note *b)
 	       ALLOWED_MILLI;
 }
 
+/* Beside a plateau the other row's spread is that of its first step. */
+static int64_t plateau_allowed(const struct relation *r, const struct writer_note *a)
+{
+	return (a->value_milli + 999) / 1000 * (r->plateau == CURVE_PLATEAU_L2 ? ALLOWED_PERMILLE : PLATEAU_PERMILLE) + ALLOWED_SPREADS * a->spread_milli + ALLOWED_MILLI;
+}
+
 static bool comparable(const struct writer_note *a, const struct writer_note *b)
 {
 	return a->has_value && b->has_value && (a->status == ROW_OK) == (b->status == ROW_OK);
 }
 
+/* What the other row says of the relation's row: its value, or a plateau, 0: it has none. */
+static int64_t said_of(const struct relation *r, const struct writer_note *other)
+{
+	return r->kind == RELATION_PLATEAU ? other->plateau_milli[r->plateau] : other->value_milli;
+}
+
 static bool broken(const struct relation *r, const struct writer_note *a, const struct writer_note *b, int64_t base_milli)
 {
-	const int64_t over = a->value_milli - b->value_milli;
+	const int64_t over = a->value_milli - said_of(r, b);
 
 	switch (r->kind) {
 	case RELATION_AT_MOST: return over > allowed(a, b);
@@ -94,12 +110,12 @@ static bool broken(const struct relation *r, const struct writer_note *a, const 
 	case RELATION_FILLS: return over >= -BESIDE_MILLI || (over + a->value_milli <= 0 && over + a->value_milli >= -BESIDE_MILLI - 1000); /* of two entries each, one may stay free */
 	case RELATION_PAIRS: return over - b->value_milli >= -1000; /* an odd entry has a load too */
 	case RELATION_DIFFERENCE: return over + base_milli > allowed(a, b) || -over - base_milli > allowed(a, b);
+	case RELATION_PLATEAU: return said_of(r, b) > 0 && (over < 0 ? -over : over) > plateau_allowed(r, a);
 	default: return over > allowed(a, b) || -over > allowed(a, b);
 	}
 }
 
-static void amend(struct writer *w, unsigned row, unsigned other, int64_t other_milli, const char *reads,
-                  bool (*odd)(const void *self, unsigned row, enum row_status status), const void *self)
+static void amend(struct writer *w, unsigned row, unsigned other, int64_t other_milli, const struct relation *r, cross_check_odd *odd, const void *self)
 {
 	char reason[128];
 	struct text t;
@@ -107,11 +123,11 @@ static void amend(struct writer *w, unsigned row, unsigned other, int64_t other_
 	text_init(&t, reason, sizeof(reason));
 	text_fmt(&t, "contradicts %s (", rows[other].name);
 	text_fixed(&t, other_milli, 3);
-	text_fmt(&t, "): %s", reads);
-	writer_amend(w, row, ROW_UNPROVEN, reason, odd(self, row, ROW_UNPROVEN));
+	text_fmt(&t, "): %s", r->reads);
+	writer_amend(w, row, ROW_UNPROVEN, reason, odd(self, row, ROW_UNPROVEN, r->kind >= RELATION_BELOW));
 }
 
-void cross_check_run(struct writer *w, bool (*odd)(const void *self, unsigned row, enum row_status status), const void *self)
+void cross_check_run(struct writer *w, cross_check_odd *odd, const void *self)
 {
 	for (unsigned n = 0; n < COUNT_OF(relations); n++)
 		for (unsigned i = 0; i < rows_count; i++) {
@@ -125,15 +141,15 @@ void cross_check_run(struct writer *w, bool (*odd)(const void *self, unsigned ro
 			if (other == rows_count || base == rows_count || !comparable(&w->notes[i], &w->notes[other]) || !comparable(&w->notes[i], &w->notes[base]) ||
 			    !broken(r, &w->notes[i], &w->notes[other], r->base ? w->notes[base].value_milli : 0))
 				continue;
-			amend(w, i, other, w->notes[other].value_milli, r->reads, odd, self);
+			amend(w, i, other, said_of(r, &w->notes[other]), r, odd, self);
 			if (r->kind < RELATION_BELOW)
-				amend(w, other, i, w->notes[i].value_milli, r->reads, odd, self);
+				amend(w, other, i, w->notes[i].value_milli, r, odd, self);
 		}
 }
 
 void cross_check_list(struct text *t)
 {
-	static const char *const words[] = { [RELATION_AT_MOST] = "at most", [RELATION_DIFFERENCE] = "is", [RELATION_EQUAL] = "equals", [RELATION_LESS] = "is less than", [RELATION_BELOW] = "is below",
+	static const char *const words[] = { [RELATION_AT_MOST] = "at most", [RELATION_DIFFERENCE] = "is", [RELATION_EQUAL] = "equals", [RELATION_PLATEAU] = "is on", [RELATION_LESS] = "is less than", [RELATION_BELOW] = "is below",
 		[RELATION_FILLS] = "does not fill", [RELATION_PAIRS] = "is below twice" };
 
 	for (unsigned n = 0; n < COUNT_OF(relations); n++) {

@@ -4,14 +4,17 @@
  * then become `unproven`, each naming the other. Rows of different status are not compared: a proven row stays proven beside an unproven one.
  * Rows measured in an earlier boot of the run take part.
  *
- * Not detected: rows that are wrong by the same factor; points within a row's own curve or matrix. */
+ * Not detected: rows that are wrong by the same factor; points within a row's own curve or matrix, but for the staircase's plateaus. */
 #ifndef BENCH_CROSS_CHECK_H
 #define BENCH_CROSS_CHECK_H
 
 #include "bench/results/writer.h"
 
-/* Compares the rows and amends them by writer_amend. `odd` tells whether a status is unexpected for a row of the table. */
-void cross_check_run(struct writer *w, bool (*odd)(const void *self, unsigned row, enum row_status status), const void *self);
+/* Whether a status is unexpected for a row of the table; `limited`: the relation says what was full before that which the row is about. */
+typedef bool cross_check_odd(const void *self, unsigned row, enum row_status status, bool limited);
+
+/* Compares the rows and amends them by writer_amend. */
+void cross_check_run(struct writer *w, cross_check_odd *odd, const void *self);
 
 /* Relations as `stallmeter list --relations` prints them: one a line. */
 void cross_check_list(struct text *t);

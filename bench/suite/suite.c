@@ -16,12 +16,12 @@
 /* Context of the check whether a contradicted row's status is unexpected. */
 struct expectation { const struct access *a; const struct suite_settings *s; };
 
-static bool unexpected_now(const void *self, unsigned row, enum row_status status)
+static bool unexpected_now(const void *self, unsigned row, enum row_status status, bool limited)
 {
 	const struct expectation *e = self;
 	unsigned allowed = suite_expected(e->s->expect, &rows[row], e->a->core_kind);
 
-	return allowed ? !(allowed & 1u << status) : e->a->kind == ACCESS_SIM;
+	return allowed ? !(allowed & 1u << status) : e->a->kind == ACCESS_SIM && !limited;
 }
 
 /* Whether a method that a row has besides its own was lost to a fault, a time-out or a failed call. */
@@ -44,7 +44,7 @@ static bool unexpected(const struct access *a, const struct suite_settings *s, c
 		return false;
 	if (method_lost(r))
 		return true;
-	return r->status != ROW_OK && !(r->status == ROW_UNSUPPORTED && r->absent) && !(r->status == ROW_UNPROVEN && r->unprovable);
+	return r->status != ROW_OK && !(r->status == ROW_UNSUPPORTED && r->absent) && !(r->status == ROW_UNPROVEN && (r->unprovable || r->limited));
 }
 
 /* Result of a row that an earlier boot began and did not complete: the machine crashed in it. */

@@ -316,6 +316,7 @@ enum status expect_row(const char *machine, const char *format, const char *row,
 	return expect_bandwidth(machine, format, row, out);
 }
 
+bool expect_is_limited(const char *machine, const char *format, const char *row, int64_t milli, const char *reason) { return curve_is_limited(machine, format, row, milli, reason); }
 bool expect_may_hide(const char *machine, const char *format, const char *row) { return curve_may_hide(machine, format, row); }
 
 enum status expect_queue(const char *machine, const char *format, const char *row, struct expectation *out)

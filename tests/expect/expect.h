@@ -17,6 +17,8 @@ MUST_CHECK enum status expect_row(const char *machine, const char *format, const
 
 /* Whether what the row looks for may be hidden on this machine, which it then says: `unsupported`. */
 bool expect_may_hide(const char *machine, const char *format, const char *row);
+/* Whether a size, `unproven` for this reason with this value, is that of another structure of the machine, which was full first. */
+bool expect_is_limited(const char *machine, const char *format, const char *row, int64_t milli, const char *reason);
 
 /* How long an entry of the uncore's read tracker is held by a load of a row, in thousandths of uncore cycles: from
  * its allocation to its deallocation, without the way between core and queue. 5 % on either side. Statuses as above. */

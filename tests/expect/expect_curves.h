@@ -7,6 +7,8 @@
 /* As expect_row, which asks this one; within 2 % or half a cycle, half an entry. */
 /* As expect_may_hide(). */
 bool curve_may_hide(const char *machine, const char *format, const char *row);
+/* As expect_is_limited(). */
+bool curve_is_limited(const char *machine, const char *format, const char *row, int64_t milli, const char *reason);
 MUST_CHECK enum status expect_curve(const char *machine, const char *format, const char *row, struct expectation *out);
 
 #endif

@@ -86,7 +86,7 @@ static const struct planted { const char *what, *machine, *row, *beside; enum fi
 	{ .what = "vectors of 16 bytes for 32 in a copy", .machine = "haswell-ep", .row = "copy.l1.bandwidth", .beside = "copy.l?.bandwidth", .field = KERNEL, .name = "k_copy_sse2", .hidden = true },
 	{ .what = "loads for instructions that fill the reorder buffer", .machine = "nehalem-ep", .row = "size.rob.entries", .beside = "size.*", .field = FILLER, .value = FILLER_LOAD },
 	{ .what = "instructions without a load for loads", .machine = "nehalem-ep", .row = "size.load_buffer.entries", .beside = "size.*", .field = FILLER, .value = FILLER_NOP },
-	{ .what = "one entry of two taken", .machine = "nehalem-ep", .row = "size.fill_buffers.entries", .beside = "size.*", .field = BOTH, .value = 0, .hidden = true },
+	{ .what = "one entry of two taken", .machine = "nehalem-ep", .row = "size.fill_buffers.entries", .beside = "size.*", .field = BOTH, .value = 0 },
 	{ .what = "another node's memory in a stream", .machine = "nehalem-ep", .row = "read.dram.bandwidth", .beside = "read.*.bandwidth", .field = NODE, .value = 1 },
 	{ .what = "another node's memory in a triad", .machine = "haswell-ep", .row = "triad.dram.bandwidth", .beside = "triad.*.bandwidth", .field = NODE, .value = 1 },
 	{ .what = "another node's memory past the caches", .machine = "nehalem-ep", .row = "write.dram_nt.bandwidth", .beside = "write.*.bandwidth", .field = NODE, .value = 1 },

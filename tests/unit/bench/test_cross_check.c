@@ -16,19 +16,21 @@
 #define WHOLE 100000 /* thousandths of the row's unit */
 #define BASE    4000
 
-enum kind { AT_MOST_KIND, DIFFERENCE_KIND, EQUAL_KIND, LESS_KIND, BELOW_KIND, FILLS_KIND, PAIRS_KIND };
-static const struct { enum kind kind; const char *row, *other, *base; } relations[] = {
-#define AT_MOST(low, high, why) { AT_MOST_KIND, low, high, NULL },
-#define DIFFERENCE(part, whole, less, why) { DIFFERENCE_KIND, part, whole, less },
-#define EQUAL(a, b, why) { EQUAL_KIND, a, b, NULL },
-#define LESS(low, high, why) { LESS_KIND, low, high, NULL },
-#define BELOW(part, limit, why) { BELOW_KIND, part, limit, NULL },
-#define FILLS(part, limit, why) { FILLS_KIND, part, limit, NULL },
-#define PAIRS(part, limit, why) { PAIRS_KIND, part, limit, NULL },
+enum kind { AT_MOST_KIND, DIFFERENCE_KIND, EQUAL_KIND, PLATEAU_KIND, LESS_KIND, BELOW_KIND, FILLS_KIND, PAIRS_KIND };
+static const struct { enum kind kind; const char *row, *other, *base; unsigned plateau; } relations[] = {
+#define AT_MOST(low, high, why) { AT_MOST_KIND, low, high, NULL, 0 },
+#define DIFFERENCE(part, whole, less, why) { DIFFERENCE_KIND, part, whole, less, 0 },
+#define EQUAL(a, b, why) { EQUAL_KIND, a, b, NULL, 0 },
+#define PLATEAU(a, curve, level, why) { PLATEAU_KIND, a, curve, NULL, level },
+#define LESS(low, high, why) { LESS_KIND, low, high, NULL, 0 },
+#define BELOW(part, limit, why) { BELOW_KIND, part, limit, NULL, 0 },
+#define FILLS(part, limit, why) { FILLS_KIND, part, limit, NULL, 0 },
+#define PAIRS(part, limit, why) { PAIRS_KIND, part, limit, NULL, 0 },
 #include "bench/catalogue/relations.def"
 #undef AT_MOST
 #undef DIFFERENCE
 #undef EQUAL
+#undef PLATEAU
 #undef LESS
 #undef BELOW
 #undef FILLS
@@ -39,9 +41,9 @@ static struct writer w;
 static struct suite_summary sum;
 static struct memory_host host;
 
-static bool never_odd(const void *self, unsigned row, enum row_status status)
+static bool never_odd(const void *self, unsigned row, enum row_status status, bool limited)
 {
-	(void)self, (void)row, (void)status;
+	(void)self, (void)row, (void)status, (void)limited;
 	return false;
 }
 
@@ -120,11 +122,13 @@ static void expect(const char *name, const char *other)
 		fail_msg("%s beside %s: %.*s", name, other, (int)n->bytes, w.json.at + n->at);
 }
 
-static void pair(enum kind kind, const char *row, const char *other, const char *base, bool broken)
+static void pair(enum kind kind, const char *row, const char *other, const char *base, unsigned plateau, bool broken)
 {
 	begin();
 	written(row, broken && kind >= LESS_KIND && kind < PAIRS_KIND ? WHOLE - 1000 : broken ? 2 * WHOLE : kind == FILLS_KIND ? WHOLE / 4 : kind == AT_MOST_KIND || kind >= LESS_KIND ? WHOLE / 2 : kind == DIFFERENCE_KIND ? WHOLE - BASE : WHOLE);
-	written(other, WHOLE);
+	written(other, kind == PLATEAU_KIND ? BASE : WHOLE);
+	if (kind == PLATEAU_KIND)
+		w.notes[row_find(other) - rows].plateau_milli[plateau] = WHOLE;
 	if (base && strcmp(base, other))
 		written(base, BASE);
 	cross_check_run(&w, never_odd, NULL);
@@ -147,7 +151,7 @@ static void test_each_contradiction_marks_both_rows(void **state)
 			if (relations[n].base && !row_find(filled(relations[n].base, star, base, sizeof(base))))
 				continue;
 			for (unsigned broken = 0; broken < 2; broken++)
-				pair(relations[n].kind, rows[i].name, other, relations[n].base ? base : NULL, broken);
+				pair(relations[n].kind, rows[i].name, other, relations[n].base ? base : NULL, relations[n].plateau, broken);
 			pairs++;
 		}
 		if (!pairs)
@@ -172,6 +176,53 @@ static void test_rows_of_another_status_are_not_compared(void **state)
 	end();
 }
 
+/* The L2's plateau is held to 3 % and half a cycle, those of shared levels to 10 %; a level without one is not compared. */
+static void test_plateaus_are_held_to_their_level(void **state)
+{
+	static const struct { const char *row; unsigned plateau; int64_t milli, of_plateau; bool kept; } cases[] = {
+		{ "load.l2.latency", CURVE_PLATEAU_L2, 10000, 10700, true }, { "load.l2.latency", CURVE_PLATEAU_L2, 10000, 12000, false },
+		{ "load.l3.latency", CURVE_PLATEAU_L3, 40000, 44000, true }, { "load.l3.latency", CURVE_PLATEAU_L3, 40000, 45000, false },
+		{ "load.l3.latency", CURVE_PLATEAU_L3, 40000, 0, true }, { "load.dram_local.latency", CURVE_PLATEAU_L3, 200000, 40000, true },
+		{ "load.dram_local.latency", CURVE_PLATEAU_MEMORY, 200000, 170000, false },
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+		begin();
+		written(cases[i].row, cases[i].milli);
+		written("load.staircase.latency", BASE);
+		w.notes[row_find("load.staircase.latency") - rows].plateau_milli[cases[i].plateau] = cases[i].of_plateau;
+		cross_check_run(&w, never_odd, NULL);
+		expect(cases[i].row, cases[i].kept ? NULL : "load.staircase.latency");
+		expect("load.staircase.latency", cases[i].kept ? NULL : cases[i].row);
+		end();
+	}
+}
+
+/* What limits a size is expected there; a contradiction is not. */
+static bool odd_unless_limited(const void *self, unsigned row, enum row_status status, bool limited)
+{
+	(void)self, (void)row, (void)status;
+	return !limited;
+}
+
+static void test_a_size_that_another_limits_is_as_expected(void **state)
+{
+	static const struct { const char *row, *other; int64_t milli; unsigned odd; } cases[] = {
+		{ "size.fill_buffers.entries", "size.super_queue.entries", 10000, 0 }, { "load.l2.latency", "load.l1.latency", 20000, 2 } };
+
+	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+		begin();
+		written(cases[i].row, 10000);
+		written(cases[i].other, cases[i].milli);
+		cross_check_run(&w, odd_unless_limited, NULL);
+		expect(cases[i].row, cases[i].other);
+		assert_int_equal(sum.unexpected, cases[i].odd);
+		end();
+	}
+}
+
 /* A reorder buffer of 128 entries is full of 63 stores of two entries, and of 126 of one; an odd one keeps an entry. */
 static void test_stores_that_fill_the_reorder_buffer_are_no_size(void **state)
 {
@@ -191,7 +242,8 @@ static void test_stores_that_fill_the_reorder_buffer_are_no_size(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_stores_that_fill_the_reorder_buffer_are_no_size), cmocka_unit_test(test_each_contradiction_marks_both_rows), cmocka_unit_test(test_rows_of_another_status_are_not_compared) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_plateaus_are_held_to_their_level), cmocka_unit_test(test_a_size_that_another_limits_is_as_expected),
+		cmocka_unit_test(test_stores_that_fill_the_reorder_buffer_are_no_size), cmocka_unit_test(test_each_contradiction_marks_both_rows), cmocka_unit_test(test_rows_of_another_status_are_not_compared) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -134,8 +134,9 @@ static void test_loop_odd_machines_are_found_again(void **state)
 	assert_int_equal(judge_files("tests/machines/caches/slice.machine", "read.dram.*,read.dram_all.*"), 0);
 	assert_int_equal(judge_files("tests/machines/caches/twoway.machine", "frontend.*"), 0);
 	assert_int_equal(judge_files("tests/machines/memory/slow.machine", "size.fill_buffers.*"), 0);
-	assert_int_equal(judge_files("tests/machines/memory/rows.machine", "size.fill_buffers.*"), 0);
-	assert_int_equal(judge_files("tests/machines/cores/decoders.machine", "size.*"), 1); /* size.super_queue is unproven, not unsupported: docs/limits.md */
+	assert_int_equal(judge_files("tests/machines/memory/rows.machine tests/machines/memory/short_queue.machine", "size.fill_buffers.*"), 0);
+	assert_int_equal(judge_files("tests/machines/cores/decoders.machine", "size.r*,size.load_buffer.*,size.store_buffer.*,size.fill_buffers.*,size.?tlb_4k.*"), 0);
+	assert_int_equal(judge_files("tests/machines/cores/decoders.machine", "size.super_queue.*"), 1); /* unproven, not unsupported: docs/limits.md */
 	assert_int_equal(judge_files("tests/machines/cores/threads.machine", "core_to_core.*"), 0);
 	assert_int_equal(judge_files("tests/machines/cores/gracemont.machine", "core_to_core.*,load.l3_*_other_core.*,sync.false_sharing.*"), 0);
 	assert_int_equal(judge_files("tests/machines/caches/lossy.machine", "core_to_core.*,load.dram_loaded.*"), 0);
@@ -170,6 +171,40 @@ static void test_loop_odd_machines_are_found_again(void **state)
 	assert_int_equal(judge_files("tests/machines/cores/chance.machine", "load.*,core_to_core.*,tlb.*,exec.*.latency,sync.self_modifying_code.*"), 0);
 }
 
+/* What is full before the fill buffers is told: queues behind them, which no other row measures here, and the load buffer before them; and not where they are the
+ * ones that are full. */
+static void test_loop_fill_buffers_are_told_from_queues_and_load_buffers(void **state)
+{
+	static const struct { const char *section, *key, *value; enum row_status status; int64_t entries; const char *why; } cases[] = {
+		{ "gq", "read", "6", ROW_UNPROVEN, 6, "a queue behind the fill buffers" }, { "gq", "read", "9", ROW_UNPROVEN, 9, "a queue behind the fill buffers" },
+		{ "gq", "read", "10", ROW_OK, 10, "" }, { "gq", "read", "11", ROW_OK, 10, "" }, { "lfb", "entries", "4", ROW_OK, 4, "" }, { "lfb", "entries", "6", ROW_OK, 6, "" },
+		{ "sq", "entries", "5", ROW_UNPROVEN, 5, "a queue behind the fill buffers" }, { "core", "load_buffers", "4", ROW_UNPROVEN, 4, "the load buffer" },
+	};
+	static struct loop_run r;
+	char text[8192] = { 0 };
+	FILE *f = fopen("tests/machines/memory/short_queue.machine", "r");
+
+	(void)state;
+	assert_non_null(f);
+	assert_true(fread(text, 1, sizeof(text) - 1, f) > 0);
+	fclose(f);
+	for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+		char *changed = loop_changed(text, cases[i].section, cases[i].key, cases[i].value);
+
+		loop_open(&r, changed);
+		loop_suite(&r, "size.fill_buffers.entries,size.super_queue.entries");
+		const struct row_result *row = memory_host_result(&r.host, "size.fill_buffers.entries"), *queue = memory_host_result(&r.host, "size.super_queue.entries");
+		print_message("%s.%s = %s: %s, %lld, %s\n", cases[i].section, cases[i].key, cases[i].value, row_status_name(row->status), (long long)row->value_milli, row->reason);
+		assert_int_equal(row->status, cases[i].status);
+		assert_int_equal(row->value_milli, cases[i].entries * 1000);
+		assert_non_null(strstr(row->reason, cases[i].why));
+		assert_int_equal(queue->status, ROW_UNSUPPORTED);
+		assert_int_equal(r.sum.unexpected, 0);
+		loop_close(&r);
+		free(changed);
+	}
+}
+
 /* A machine of another vendor: its caches, TLBs and threads are told by other leaves. */
 static void test_loop_machine_with_amd_leaves_is_found_again(void **state)
 {
@@ -181,7 +216,7 @@ static void test_loop_machine_with_amd_leaves_is_found_again(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest drawn[] = { cmocka_unit_test(test_loop_odd_machines_are_found_again),
+	const struct CMUnitTest drawn[] = { cmocka_unit_test(test_loop_fill_buffers_are_told_from_queues_and_load_buffers), cmocka_unit_test(test_loop_odd_machines_are_found_again),
 		cmocka_unit_test(test_loop_machine_with_amd_leaves_is_found_again), cmocka_unit_test(test_loop_random_machines_are_found_again) };
 	const struct CMUnitTest files[] = { cmocka_unit_test(test_loop_files_are_found_again) };
 	const struct CMUnitTest series[] = { cmocka_unit_test(test_loop_random_machines_are_found_again) };

@@ -1,0 +1,198 @@
+/* bench/curves/sweep2d_stairs.c: the latency staircase; sweep2d.h. */
+#include "bench/curves/sweep2d_parts.h"
+
+#define STEP_PART 10               /* a larger working set is faster by such a part at most */
+#define STAIRS_LEAST 0x1000ull
+#define STAIRS_MOST 0x20000000ull
+#define STAIRS_FEWEST 16u          /* nodes: one iteration of k_chase */
+#define WINDOW_SIMULATED 512u      /* loads of a window, at most */
+#define WINDOW_MACHINE 16384u
+#define WINDOW_TIMED 2048u         /* at least, where the TSC times them: a reading is some ten ticks off */
+#define PASSES 2u                  /* passes over a point's nodes before its first window */
+#define TLB_MILLI 20               /* misses a load, from which they show in the latency */
+#define ABOVE_FACTOR 4u            /* a working set so many times as large as a level leaves none of it there, whatever the level replaces */
+#define WITHIN_PART 2u             /* a level holds such a part of itself beside page tables and the program */
+
+static const uint32_t strides[] = { 64, 256, 1024, 4096, 16384, 131072 };
+
+void sweep2d_stairs_watch(struct table *p)
+{
+	struct counting *c = &p->loop.counting;
+	const struct expression *x = concept_counted(p->b->cpu->processor, "dtlb.load.miss");
+	unsigned events = c->events;
+	const char *problem;
+	struct plan plan;
+
+	if (c->on && x && expression_proves(x, 0, 0) && expression_events(x, c->list, &events, ROW_EVENTS_MAX) == ST_OK &&
+	    plan_events(p->b->cpu, c->list, events, &plan, &problem) == ST_OK && plan.runs <= c->plan.runs) {
+		c->plan = plan;
+		c->events = events;
+		p->misses = x;
+	} else {
+		p->pieces = tlb_splits_large_pages(p->b);
+	}
+}
+
+/* Whether the last point's loads missed the first-level data TLB; where that is not counted, whether they are in more pages than it has entries. */
+static bool misses_tlb(const struct table *p, uint64_t bytes, uint32_t nodes)
+{
+	const struct counting *c = &p->loop.counting;
+	const uint64_t page = p->pieces ? PAGE_4K : p->loop.sets[0].map.page_bytes, pages = (bytes + page - 1) / page;
+	const uint32_t entries = page == PAGE_4K ? p->b->own.tlb.dtlb_4k : p->b->own.tlb.dtlb_2m;
+	int64_t micro;
+
+	if (p->misses)
+		return expression_value(p->misses, c->list, c->events, p->events_micro, &micro) == ST_OK && micro > TLB_MILLI * 1000;
+	return entries && (pages < nodes ? pages : nodes) > entries;
+}
+
+/* A level's plateau: the fastest sure point, without TLB misses, of working sets that lie in it and in none above; of each size the smallest stride. */
+static void plateaus(struct table *p)
+{
+	const struct cpu *cpu = p->b->cpu;
+	struct curve *c = &p->out->curve;
+	const unsigned last = cpu_last_level(cpu);
+
+	for (unsigned level = 2; level <= last + 1 && level <= CURVE_PLATEAU_MEMORY; level++) {
+		const struct cpu_cache *above = cpu_cache(cpu, level - 1), *own = cpu_cache(cpu, level);
+		int64_t *plateau = &c->plateau_milli[level > last ? CURVE_PLATEAU_MEMORY : level];
+		uint32_t size = 0;
+
+		for (unsigned i = 0; above && i < c->count; i++) {
+			const uint64_t bytes = (uint64_t)c->points[i].x << 10;
+			const bool first = c->points[i].x != size;
+
+			size = c->points[i].x;
+			if (first && !c->points[i].noisy && !c->points[i].tlb && bytes >= ABOVE_FACTOR * above->bytes && (level > last || (own && bytes <= own->bytes / WITHIN_PART)) &&
+			    (!*plateau || c->points[i].milli < *plateau))
+				*plateau = c->points[i].milli;
+		}
+	}
+}
+
+static enum status stairs_before(struct table *p, uint64_t units, uint64_t arguments[6])
+{
+	arguments[0] = p->loop.sets[0].at;
+	arguments[1] = units / STAIRS_FEWEST;
+	return ST_OK;
+}
+
+enum stair { STAIR_OF_VALUE /* the row's */, STAIR_OTHER };
+static enum status stairs_point(struct table *p, uint64_t bytes, uint32_t stride, enum stair stair, int64_t *milli)
+{
+	struct working_set *w = &p->loop.sets[0];
+	const uint32_t nodes = (uint32_t)(bytes / stride), most = p->b->a->kind == ACCESS_SIM ? WINDOW_SIMULATED : WINDOW_MACHINE;
+	enum status st = ST_OK;
+
+	random_cycle(&p->b->random, p->order, nodes);
+	for (uint32_t i = 0; i < nodes; i++)
+		*(uint64_t *)((uint8_t *)w->map.host + (uint64_t)i * stride) = w->map.va + (uint64_t)p->order[i] * stride;
+	w->at = w->map.va;
+	for (unsigned pass = 0; pass < PASSES && st == ST_OK; pass++)
+		st = sweep2d_run(p, "k_chase", w->at, nodes / STAIRS_FEWEST, 0);
+	/* The first point's windows are long enough to hide one mispredicted exit. */
+	const uint32_t least = p->loop.counting.on || p->b->a->kind == ACCESS_SIM ? 0 : WINDOW_TIMED, window = nodes > least ? nodes : least;
+
+	if (st == ST_OK)
+		st = sweep2d_measure(p, w->kernel, stairs_before, window < most && stair == STAIR_OTHER ? window : most, milli);
+	p->tlb = st == ST_OK && misses_tlb(p, bytes, nodes);
+	return st;
+}
+
+/* The fastest sure point of the same stride and a larger working set; c->count: there is none. */
+static unsigned fastest_beyond(const struct curve *c, unsigned of)
+{
+	unsigned fastest = c->count;
+
+	for (unsigned k = of + 1; k < c->count; k++)
+		if (c->points[k].y == c->points[of].y && !c->points[k].noisy && (fastest == c->count || c->points[k].milli < c->points[fastest].milli))
+			fastest = k;
+	return fastest;
+}
+
+static bool is_beaten(const struct curve *c, unsigned i, unsigned by)
+{
+	return by < c->count && c->points[i].milli - c->points[i].milli / STEP_PART > c->points[by].milli;
+}
+
+/* Measures a recorded point again: where it was beaten it takes the lower value, where it beats the one of longer windows. */
+static enum status again(struct table *p, unsigned i, enum stair stair)
+{
+	struct curve *c = &p->out->curve;
+	int64_t milli = 0;
+	const enum status st = stairs_point(p, (uint64_t)c->points[i].x << 10, c->points[i].y, stair, &milli);
+
+	if (st == ST_OK && milli > 0 && (stair == STAIR_OF_VALUE || milli < c->points[i].milli)) {
+		c->points[i].milli = milli;
+		c->points[i].noisy = p->noisy;
+		c->points[i].tlb = p->tlb;
+	}
+	return st;
+}
+
+/* Points that a larger working set of the same stride beats are measured again, the largest first: neighbours lengthen. So is the one that beats them, in
+ * longer windows: short ones differ by the few lines that what runs between them displaced. Pairs that stay so are noisy, both. */
+static enum status stairs_again(struct table *p)
+{
+	struct curve *c = &p->out->curve;
+	enum status st = ST_OK;
+
+	for (unsigned i = c->count; i-- > 0 && st == ST_OK;) {
+		unsigned by = fastest_beyond(c, i);
+
+		for (unsigned t = 0; t < SWEEP2D_ATTEMPTS && st == ST_OK && is_beaten(c, i, by); t++)
+			st = again(p, i, STAIR_OTHER);
+		for (unsigned t = 0; t < SWEEP2D_ATTEMPTS && st == ST_OK && is_beaten(c, i, by); t++) {
+			st = again(p, by, STAIR_OF_VALUE);
+			by = fastest_beyond(c, i);
+		}
+		while (is_beaten(c, i, by)) {
+			c->points[i].noisy = c->points[by].noisy = true;
+			by = fastest_beyond(c, i);
+		}
+	}
+	return st;
+}
+
+enum status sweep2d_stairs(struct table *p)
+{
+	struct working_set *w = &p->loop.sets[0];
+	int64_t first = 0, spread = 0, counts[ROW_PROOFS_MAX] = { 0 }, milli;
+	enum status st = ST_FULL;
+
+	p->out->curve.x = "KiB";
+	p->out->curve.y = "stride_bytes";
+	p->out->curve.unit = "cycles";
+	w->shape = (struct shape){ .order = ORDER_STREAMS, .page_bytes = p->loop.row->page_bytes, .line_bytes = SWEEP2D_LINE };
+	/* up to the memory that there is */
+	for (uint64_t bytes = STAIRS_MOST; bytes >= STAIRS_LEAST && (st == ST_FULL || st == ST_MISSING); bytes /= 2) {
+		w->shape.bytes = w->shape.span_bytes = bytes;
+		st = window_set_up(p->b, w, 0, p->out);
+	}
+	if (st == ST_OK && w->shape.bytes < STAIRS_MOST)
+		str_copy(p->out->remark, sizeof(p->out->remark), "not enough memory: the staircase ends early");
+	p->out->footprint_bytes = w->shape.bytes;
+	p->out->page_bytes = w->map.page_bytes;
+	for (uint64_t bytes = STAIRS_LEAST; bytes <= w->shape.bytes && st == ST_OK; bytes *= 2)
+		for (unsigned s = 0; s < COUNT_OF(strides) && st == ST_OK; s++) {
+			if (bytes / strides[s] < STAIRS_FEWEST || bytes / strides[s] > p->nodes_most)
+				continue;
+			const bool value = bytes == STAIRS_LEAST && s == 0;
+
+			st = stairs_point(p, bytes, strides[s], value ? STAIR_OF_VALUE : STAIR_OTHER, &milli);
+			if (st == ST_OK)
+				sweep2d_note(p, (uint32_t)(bytes >> 10), strides[s], milli);
+			if (!value)
+				continue;
+			first = milli;
+			spread = p->spread_milli;
+			memcpy(counts, p->counts, sizeof(counts));
+		}
+	if (st == ST_OK)
+		st = stairs_again(p);
+	if (st == ST_OK)
+		plateaus(p);
+	if (st == ST_OK)
+		sweep2d_judge(p, first, spread, counts, "load");
+	return st;
+}
