@@ -91,6 +91,8 @@ struct access_ops {
 	enum status (*rdtsc)(void *self, unsigned core, uint64_t *value);
 	enum status (*pci_read32)(void *self, struct pci_address at, uint32_t *value);
 	enum status (*pci_write32)(void *self, struct pci_address at, uint32_t value);
+	/* A register of a device in memory, at a physical address that is a multiple of its width, 1, 2, 4 or 8 bytes. ST_RANGE: neither; ST_UNSUPPORTED:
+	 * this backend reaches nothing there. */
 	enum status (*mmio_read)(void *self, uint64_t address, unsigned width_bytes, uint64_t *value);
 	enum status (*mmio_write)(void *self, uint64_t address, unsigned width_bytes, uint64_t value);
 	enum status (*map)(void *self, struct mapping *m);
@@ -119,8 +121,9 @@ struct interrupts {
 	unsigned writes;
 };
 
-/* The last register that raised a fault when it was read or written: an MSR of a core, or with `pci` one of configuration space. */
-struct register_failure { bool known, pci; uint32_t msr; uint16_t core; struct pci_address at; };
+/* The last register that raised a fault when it was read or written: an MSR of a core, with `pci` one of configuration space, with `mapped` one of a
+ * device in memory, at a physical address. */
+struct register_failure { bool known, pci, mapped; uint32_t msr; uint16_t core; struct pci_address at; uint64_t address; };
 
 enum access_kind { ACCESS_HW, ACCESS_SIM, ACCESS_NATIVE };
 

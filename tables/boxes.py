@@ -66,10 +66,10 @@ NUMBERS = ["instances", "io_bus", "stride", "control", "counter", "control_strid
            "selectable", "select_bits", "present_leaf", "present_counters", "select_writes", "fixed_control", "fixed_counter", "fixed_enable", "fixed_reset", "box_control", "box_keep",
            "box_reset", "box_freeze", "box_steps", "box_status", "box_status_mask", "global_control", "global_counters", "global_fixed",
            "global_freeze", "global_unfreeze", "global_cores", "global_status", "global_status_mask", "status", "clear", "count_msr", "count_offset", "count_mask", "count_zero",
-           "count_other", "counter_0_code", "occupancy_code", "occupancy_edge", "occupancy_invert"]
+           "count_other", "count_less", "count_cores", "jump_from", "jump", "map_mask", "map_enable", "free_running", "global_enable", "counter_0_code", "occupancy_code", "occupancy_edge", "occupancy_invert"]
 WIDE = ["code_high", "code_top", "umask_high"]
 SCOPES = ["socket", "complex"]
-NAMED = ["scope", "space", "events", "unit_events", "prefix", "devices", "count_device", "filters", "fixed_event", "registers", "source"]
+NAMED = ["scope", "space", "map", "events", "unit_events", "prefix", "devices", "count_device", "filters", "fixed_event", "registers", "source"]
 BUSES = ["bus_device", "node_id", "node_id_mask", "node_map"]
 
 
@@ -97,6 +97,15 @@ def read_filters(p, r):
     return out
 
 
+def window(p, r):
+    """DEVICE.FUNCTION:REGISTER of the function whose register tells where a box's registers are in memory."""
+    m = re.fullmatch(r"([0-9]{1,2})\.([0-7]):(0x[0-9A-Fa-f]+)", r.get("map", "0.0:0x0"))
+    if not m or int(m.group(1)) > 31 or int(m.group(3), 16) > 0xFF8 or ("map" in r) != (r.get("space") == "mmio"):
+        p.add(r.where, "map", "DEVICE.FUNCTION:REGISTER, with space = mmio and nowhere else")
+        return 0, 0, 0
+    return int(m.group(1)), int(m.group(2)), int(m.group(3), 16)
+
+
 def beside(path, name):
     return "%s/%s.csv" % (os.path.dirname(path), name)
 
@@ -115,6 +124,10 @@ def fixed_event(p, r, text):
     return e
 
 
+def instance_at(v, i):
+    return i * v["stride"] + (v["jump"] if v["jump_from"] and i >= v["jump_from"] else 0)
+
+
 def box_msrs(p, r):
     """The registers of an MSR box as rows of the list of writable ones, where `registers = derived` asks for it."""
     v, rows = r.value, []
@@ -131,7 +144,7 @@ def box_msrs(p, r):
 
     count = (1 << v["width"]) - 1
     for i in range(v["instances"]):
-        at = i * v["stride"]
+        at = instance_at(v, i)
         if v["box_control"]:
             add(v["box_control"] + at, v["box_keep"] | v["box_reset"] | v["box_freeze"], 0, "resets and freezes it; reads as 0")
         for c in range(v["counters"]):
@@ -163,6 +176,13 @@ def global_msrs(boxes):
             m.msr = {"first": v["global_control"], "last": v["global_control"], "mask": v["global_freeze"] | v["global_unfreeze"] | v["global_cores"],
                      "restore": 0, "what": "stops and starts all boxes of the socket, by bits that are written alone; cores that an overflow interrupts", "source": r["source"]}
             rows.append(m)
+        if r.get("registers") == "derived" and v["global_enable"] and v["global_control"] not in seen:
+            seen.add(v["global_control"])
+            m = Row()
+            m.where = r.where
+            m.msr = {"first": v["global_control"], "last": v["global_control"], "mask": v["global_enable"] | v["global_cores"], "restore": 1,
+                     "what": "starts all counters of the socket", "source": r["source"]}
+            rows.append(m)
         if r.get("registers") == "derived" and v["global_status"]:
             m = Row()
             m.where = r.where
@@ -184,12 +204,14 @@ def read_uncore(p, folder, path):
             continue
         uncore.boxes.append(r)
         v = r.value
-        if r.get("space") not in ("msr", "pci"):
-            p.add(r.where, "space", "must be msr or pci")
+        if r.get("space") not in ("msr", "pci", "mmio"):
+            p.add(r.where, "space", "must be msr, pci or mmio")
+        r.window = window(p, r)
         if r.get("scope", "socket") not in SCOPES:
             p.add(r.where, "scope", "must be socket or complex")
-        pci = r.get("space") == "pci"
-        v["control_stride"], v["counter_stride"] = v["control_stride"] or (4 if pci else 1), v["counter_stride"] or (8 if pci else 1)
+        pci, free = r.get("space") == "pci", v["free_running"] == 1
+        msr = r.get("space") == "msr"
+        v["control_stride"], v["counter_stride"] = v["control_stride"] or (1 if msr else 4), v["counter_stride"] or (1 if msr else 8)
         v["select_writes"] = v["select_writes"] or 1
         v["selectable"] = v["selectable"] or (v["enable"] | 0xFF84FFFF)
         r.devices = [device(p, r, "devices", t) for t in r.get("devices", "").split()]
@@ -197,11 +219,12 @@ def read_uncore(p, folder, path):
         if pci:
             v["instances"] = len(r.devices)
         r.filters = read_filters(p, r)
-        for k in ("instances", "control", "counter", "counters", "enable"):
+        only_fixed = bool(v["fixed_control"] and not v["counters"])
+        for k in ["instances"] + ([] if only_fixed else ["counter", "counters"]) + ([] if free or only_fixed else ["control", "enable"]):
             if not v[k]:
                 p.add(r.where, k, "is missing")
-        if not 1 <= v["counters"] <= 8 or not 32 <= v["width"] <= 64:
-            p.add(r.where, "counters", "1 .. 8 counters of 32 .. 64 bits")
+        if v["counters"] > (32 if free else 8) or not 32 <= v["width"] <= 64:
+            p.add(r.where, "counters", "at most 8 counters (32 free-running ones) of 32 .. 64 bits")
         if bool(v["box_status"]) != bool(v["box_status_mask"]):
             p.add(r.where, "box_status", "goes with box_status_mask")
         if v["instances"] > 1 and not v["stride"] and not pci and r.get("scope") != "complex":
@@ -209,7 +232,7 @@ def read_uncore(p, folder, path):
         if pci and max(v["control"] + v["counters"] * v["control_stride"], v["counter"] + v["counters"] * v["counter_stride"]) > 0x100:
             p.add(r.where, "control", "lies beyond the 256 bytes that every access reaches")
         r.events = (read_unit_events(p, folder, beside(path, r["unit_events"]), r["name"], r.get("prefix", "")) if "unit_events" in r
-                    else read_flat_events(p, folder, beside(path, words(p, r, "events"))))
+                    else [] if only_fixed else read_flat_events(p, folder, beside(path, words(p, r, "events"))))
         if r.events is None:
             p.add(r.where, "events", "no such file")
             r.events = []
@@ -218,7 +241,7 @@ def read_uncore(p, folder, path):
         r.codes = len({(e.event["select"], e.event["extended"], e.event["high"], e["name"].split(".")[0]) for e in r.events})
         if "fixed_event" in r:
             r.events.append(fixed_event(p, r, r["fixed_event"]))
-        r.msrs = box_msrs(p, r) if not pci else []
+        r.msrs = box_msrs(p, r) if msr else []
         check_events(p, r)
     for extra in global_msrs(uncore.boxes):
         uncore.boxes[0].msrs.append(extra)
@@ -261,11 +284,11 @@ def check_boxes(p, r, allowed):
     for b in r.uncore:
         v = b.value
         for i in range(v["instances"] if b.get("space") == "msr" else 0):
-            at = i * v["stride"]
+            at = instance_at(v, i)
             needed = [(v["control"] + at + c * v["control_stride"], v["enable"] | 0xFF) for c in range(v["counters"])]
             needed += [(v["counter"] + at + c * v["counter_stride"], (1 << v["width"]) - 1) for c in range(v["counters"])]
             needed += [(v[k], bits) for k, bits in (("fixed_control", v["fixed_enable"]), ("fixed_counter", (1 << v["width"]) - 1),
-                                                    ("global_control", v["global_counters"] | v["global_fixed"] | v["global_freeze"]),
+                                                    ("global_control", v["global_counters"] | v["global_fixed"] | v["global_freeze"] | v["global_enable"]),
                                                     ("clear", v["global_counters"] | v["global_fixed"])) if v[k]]
             for msr, bits in needed:
                 if not allowed(msr, bits):
@@ -363,7 +386,7 @@ def write_boxes(out, r):
         tag = r["name"] + "_" + b["name"]
         out.write("\t{ .name = %s, .space = UNCORE_%s, .scope = UNCORE_OF_%s, .source = %s,\n" % (c_text(b["name"]), b["space"].upper(), b.get("scope", "socket").upper(), c_text(b["source"])))
         out.write("".join("\t  .%s = 0x%Xull,\n" % (k, b.value[k]) for k in NUMBERS))
-        out.write("\t  .count_device = { %s },\n" % b.count_device)
+        out.write("\t  .count_device = { %s }, .map_device = %d, .map_function = %d, .map_register = 0x%X,\n" % ((b.count_device,) + b.window))
         if b.devices:
             out.write("\t  .devices = %s,\n" % c_name("box_devices", tag))
         if b.filters:

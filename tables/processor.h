@@ -123,9 +123,9 @@ struct uncore_event {
 
 /* A type of uncore box: where its registers are and what switches it on. Counter c's select lies at control +
  * c * control_stride, its count at counter + c * counter_stride: MSRs, to which instance i of a socket adds i * stride,
- * or offsets in the configuration space of devices[i]. Select layout: event 7:0, umask 15:8, edge 18, extended 21,
+ * offsets in the configuration space of devices[i], or offsets from an address of memory, likewise with i * stride. Select layout: event 7:0, umask 15:8, edge 18, extended 21,
  * invert 23, threshold 31:24, and `enable`; `selectable` are the bits that may be written. */
-enum uncore_space { UNCORE_MSR, UNCORE_PCI };
+enum uncore_space { UNCORE_MSR, UNCORE_PCI, UNCORE_MMIO };
 /* Whose registers they are: a socket's; or, in the same place for each, those of the cores that share an L3, which are then the instances. */
 enum uncore_scope { UNCORE_OF_SOCKET, UNCORE_OF_COMPLEX };
 struct uncore_device { uint16_t id; uint8_t device, function; };
@@ -136,6 +136,14 @@ struct uncore_box {
 	const struct uncore_device *devices; /* [instances], PCI only; vendor 0x8086 */
 	uint8_t io_bus;          /* 1: on the socket's bus of devices, below the uncore's */
 	uint32_t stride;
+	uint8_t jump_from;       /* instances from this one on lie `jump` further, 0 none */
+	uint32_t jump;
+	/* MMIO: the address from which offsets are told: map_mask of a register of 64 bits of a function on the first segment's first bus (vendor 0x8086), if
+	 * all bits of map_enable are set there */
+	uint8_t map_device, map_function;
+	uint16_t map_register;
+	uint64_t map_mask, map_enable;
+	uint8_t free_running;    /* 1: counter c counts one event, always: no select, and never written */
 	uint32_t control, counter;
 	uint8_t control_stride, counter_stride;
 	uint8_t counters, width; /* bits; width as the documents have it, probed before it is believed */
@@ -152,6 +160,7 @@ struct uncore_box {
 	uint64_t box_status_mask; /* one for each counter; with a fixed counter of the box in PCI space that is bit 0 */
 	uint32_t global_control; /* 0 none */
 	uint64_t global_counters, global_fixed; /* bits of counter 0 on, and of the fixed counter; 0 stops all. Or: */
+	uint64_t global_enable;  /* or these bits together start all counters of the socket; 0 stops all. Or: */
 	uint64_t global_freeze, global_unfreeze; /* written alone: all boxes of the socket stop and go on */
 	uint64_t global_cores;   /* bits beside them that name the cores which an overflow interrupts */
 	uint32_t global_status;  /* which boxes of the socket overflowed, written 1 to clear; 0 none */
@@ -160,6 +169,8 @@ struct uncore_box {
 	/* How many instances a socket really has: bits of an MSR, or of a register of a PCI device, where
 	 * 0 stands for count_zero and all else for count_other; neither: PCI devices that are there */
 	uint32_t count_msr;
+	uint8_t count_less;      /* the MSR's bits less this */
+	uint8_t count_cores;     /* 1: as many as the socket has cores, if that is more, or if there is no other count */
 	struct uncore_device count_device;
 	uint32_t count_offset;
 	uint64_t count_mask;

@@ -9,10 +9,11 @@
 #define REGISTERS_CORE 128u  /* at most, of a logical processor, that a run may touch */
 #define LINE_BYTES    512u
 
-void listing_init(struct listing *l, const struct processor *p)
+void listing_init(struct listing *l, const struct processor *p, const struct access *a)
 {
 	memset(l, 0, sizeof(*l));
 	l->processor = p;
+	l->access = a;
 }
 
 const struct writable_msr *listing_register(const struct processor *p, uint32_t msr)
@@ -134,6 +135,23 @@ static void listing_pci(const struct listing *l, struct text *t, const struct tr
 	}
 }
 
+/* The same of a register in memory. */
+static void listing_mapped(const struct listing *l, struct text *t, const struct trace_entry *e)
+{
+	const char *source = NULL, *event;
+	struct msr_guard_mapped r;
+
+	if (!l->access || !msr_guard_mapped_listed(l->access, l->processor, e->address, &r)) {
+		text_fmt(t, "not on the list of registers that may be written");
+		return;
+	}
+	text_fmt(t, "box %s: %s [%s]", r.box->name, r.what, r.box->source);
+	if (l->restoring)
+		text_fmt(t, ": as found");
+	else if (r.offset - r.box->control < r.box->counters * r.box->control_stride && (event = select_event(l, r.box, e->value, &source)) != NULL)
+		text_fmt(t, ": %s [%s]", event, source);
+}
+
 /* Whether a quirk requires the write. Writes of 0 have other causes too. */
 static bool is_quirk(const struct quirk *q, const struct trace_entry *e)
 {
@@ -151,6 +169,10 @@ void listing_write(struct listing *l, struct text *t, const struct trace_entry *
 
 	if (e->op == TRACE_PCI_WRITE32) {
 		listing_pci(l, t, e);
+		return;
+	}
+	if (e->op == TRACE_MMIO_WRITE) {
+		listing_mapped(l, t, e);
 		return;
 	}
 	if (is_extra(l->processor, msr))
@@ -182,7 +204,7 @@ bool listing_trace_line(struct listing *l, struct text *t, const struct trace_en
 	if (e->op == TRACE_RDTSC)
 		return false;
 	trace_line(t, e);
-	if (e->op == TRACE_WRMSR || e->op == TRACE_PCI_WRITE32) {
+	if (e->op == TRACE_WRMSR || e->op == TRACE_PCI_WRITE32 || e->op == TRACE_MMIO_WRITE) {
 		text_fmt(t, " # ");
 		listing_write(l, t, e);
 	}
@@ -227,6 +249,11 @@ static void print_pci(struct text *t, struct pci_address at)
 	         (unsigned)at.reg);
 }
 
+static void print_mapped(struct text *t, uint64_t address, unsigned bytes)
+{
+	text_fmt(t, "  memory 0x%llX, %u bytes ", (unsigned long long)address, bytes);
+}
+
 /* Ends a section: prints the values to which its registers are restored. */
 static void close_section(struct planner *p)
 {
@@ -239,6 +266,8 @@ static void close_section(struct planner *p)
 		text_init(&t, line, sizeof(line));
 		if (s->pci)
 			print_pci(&t, s->at);
+		else if (s->bytes)
+			print_mapped(&t, s->address, s->bytes);
 		else
 			text_fmt(&t, "  core %-3u 0x%-4X ", s->core, s->msr);
 		text_fmt(&t, "back to 0x%llX at the end\n", (unsigned long long)s->value);
@@ -295,11 +324,13 @@ static void take_entry(void *self, const struct trace_entry *e)
 	text_init(&t, line, sizeof(line));
 	if (p->sink && listing_trace_line(&p->trace_listing, &t, e))
 		p->sink(p->sink_self, line);
-	if (e->op != TRACE_WRMSR && e->op != TRACE_PCI_WRITE32)
+	if (e->op != TRACE_WRMSR && e->op != TRACE_PCI_WRITE32 && e->op != TRACE_MMIO_WRITE)
 		return;
 	text_init(&t, line, sizeof(line));
 	if (e->op == TRACE_PCI_WRITE32)
 		print_pci(&t, e->pci);
+	else if (e->op == TRACE_MMIO_WRITE)
+		print_mapped(&t, e->address, e->width_bytes);
 	else
 		text_fmt(&t, "  core %-3u 0x%-4X ", e->core, (unsigned)e->address);
 	text_fmt(&t, "<- 0x%-16llX ", (unsigned long long)e->value);
@@ -361,8 +392,8 @@ enum status suite_plan(const struct access *a, const struct suite_settings *s, c
 	if (st == ST_OK)
 		st = suite_check_processor(&p->cpu, s, problem, capacity);
 	if (st == ST_OK) {
-		listing_init(&p->listing, p->cpu.processor);
-		listing_init(&p->trace_listing, p->cpu.processor);
+		listing_init(&p->listing, p->cpu.processor, a);
+		listing_init(&p->trace_listing, p->cpu.processor, a);
 		dry_run_init(&p->dry, a, p->registers, p->register_capacity);
 		trace_init(&p->trace, &p->dry.access, NULL, 0);
 		p->trace.sink = take_entry;

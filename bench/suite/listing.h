@@ -10,12 +10,13 @@
 /* State needed to name events: the latest values of the extra registers that complete an event. */
 struct listing {
 	const struct processor *processor;
+	const struct access *access;  /* tells where registers in memory are; NULL: they are not described */
 	struct { uint32_t msr; uint64_t value; } extras[LISTING_EXTRAS];
 	unsigned extra_count;
 	bool restoring;         /* writes restore values found: they select no event */
 };
 
-void listing_init(struct listing *l, const struct processor *p);
+void listing_init(struct listing *l, const struct processor *p, const struct access *a);
 /* The row of the processor's list of writable registers; NULL: it is not listed. */
 const struct writable_msr *listing_register(const struct processor *p, uint32_t msr);
 /* Describes a write: the register, the event that it selects, if any, and the source that documents it. */

@@ -59,6 +59,24 @@ static bool beyond_l2(const struct row *r)
 /* Other rows beyond the L2 have their clock monitored and nothing else. */
 static bool has_method(const struct row *r) { return beyond_l2(r) && r->kind == KIND_LATENCY && r->order != ORDER_STREAMS; }
 
+/* Of an expression that counts everything in question, and maybe more. */
+static const char *counts_all(const struct processor *p, const char *concept)
+{
+	const struct expression *x = concept_find(p, concept);
+
+	return x && (x->exactness == EXACTNESS_EXACT || x->exactness == EXACTNESS_SUPERSET) ? x->terms[0].uncore : NULL;
+}
+
+/* Where only what misses the L3 has a queue, it is the one of loads from memory. What it counts besides, the entries per load show. */
+static void take_queue_of_misses(struct uncore_latency_loop *q, const struct processor *p, const struct row *r)
+{
+	if (q->names[OCCUPANCY] || r->target != TARGET_DRAM)
+		return;
+	q->names[OCCUPANCY] = counts_all(p, concept_of[MISS]);
+	q->names[INSERTS] = counts_all(p, concept_of[MISS_INSERTS]);
+	q->names[MISS] = q->names[MISS_INSERTS] = NULL;
+}
+
 static void choose_events(struct uncore_latency_loop *q, const struct processor *p)
 {
 	for (unsigned e = 0; e < TRAFFIC; e++)
@@ -200,11 +218,15 @@ void uncore_latency_begin(struct loop *l, struct row_result *out)
 	const bool elsewhere = l->row->node != 0;
 
 	choose_events(q, b->cpu->processor);
+	take_queue_of_misses(q, b->cpu->processor, l->row);
 	st = uncore_socket(b->a, &b->uncore, b->core, &q->socket);
 	q->home = q->socket;
 	if (elsewhere && uncore_socket_of_node(b->a, &b->uncore, cores_node(b, l->row->node), &q->home) != ST_OK)
 		q->home = q->socket;
-	if (!q->names[OCCUPANCY] || !q->names[INSERTS] || !q->names[CLOCK] ||
+	const struct expression *queue = concept_find(b->cpu->processor, concept_of[OCCUPANCY]);
+	if (q->chase && !q->names[OCCUPANCY] && queue && queue->why)
+		problem = queue->why;
+	if ((q->chase && (!q->names[OCCUPANCY] || !q->names[INSERTS])) || !q->names[CLOCK] ||
 	    !plan_one_run(q, b, q->chase ? 0 : CLOCK, !q->chase && streams ? EVENTS - 1 : CLOCK, elsewhere && q->remote[0] && q->remote[1], &problem)) {
 		if (q->chase)
 			give_up_box(b, q->names[OCCUPANCY], problem, out);

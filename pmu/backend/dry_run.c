@@ -15,7 +15,7 @@ static uint32_t one_name(uint32_t msr)
 static struct dry_run_register *find(struct dry_run *d, unsigned core, uint32_t msr)
 {
 	for (unsigned i = 0; i < d->count; i++)
-		if (!d->registers[i].pci && d->registers[i].msr == one_name(msr) && d->registers[i].core == core)
+		if (!d->registers[i].pci && !d->registers[i].bytes && d->registers[i].msr == one_name(msr) && d->registers[i].core == core)
 			return &d->registers[i];
 	return NULL;
 }
@@ -28,6 +28,14 @@ static struct dry_run_register *find_pci(struct dry_run *d, struct pci_address a
 		    r->segment == at.segment)
 			return &d->registers[i];
 	}
+	return NULL;
+}
+
+static struct dry_run_register *find_mapped(struct dry_run *d, uint64_t address, unsigned bytes)
+{
+	for (unsigned i = 0; i < d->count; i++)
+		if (d->registers[i].bytes == bytes && d->registers[i].address == address)
+			return &d->registers[i];
 	return NULL;
 }
 
@@ -102,14 +110,18 @@ static enum status dry_run_pci_write32(void *self, struct pci_address at, uint32
 
 static enum status dry_run_mmio_read(void *self, uint64_t address, unsigned width_bytes, uint64_t *value)
 {
-	const struct access *u = ((struct dry_run *)self)->under;
-	return u->ops->mmio_read(u->self, address, width_bytes, value);
+	struct dry_run *d = self;
+	const struct dry_run_register *r = find_mapped(d, address, width_bytes);
+	if (!r)
+		return d->under->ops->mmio_read(d->under->self, address, width_bytes, value);
+	*value = r->value;
+	return ST_OK;
 }
 
 static enum status dry_run_mmio_write(void *self, uint64_t address, unsigned width_bytes, uint64_t value)
 {
-	(void)self, (void)address, (void)width_bytes, (void)value;
-	return ST_OK;
+	struct dry_run *d = self;
+	return keep(d, find_mapped(d, address, width_bytes), (struct dry_run_register){ .bytes = (uint8_t)width_bytes, .address = address }, value);
 }
 
 static enum status dry_run_map(void *self, struct mapping *m)

@@ -72,7 +72,7 @@ bool msr_guard_pci_listed(const struct processor *p, struct pci_address at, stru
 static struct msr_guard_saved *find_saved(struct msr_guard *g, unsigned core, uint32_t msr)
 {
 	for (unsigned i = 0; i < g->count; i++)
-		if (!g->saved[i].pci && g->saved[i].msr == msr && g->saved[i].core == core)
+		if (!g->saved[i].pci && !g->saved[i].bytes && g->saved[i].msr == msr && g->saved[i].core == core)
 			return &g->saved[i];
 	return NULL;
 }
@@ -128,6 +128,13 @@ static enum status note_pci(struct msr_guard *g, struct pci_address at, enum sta
 {
 	if (status == ST_FAULT)
 		g->failure = (struct register_failure){ .known = true, .pci = true, .at = at };
+	return status;
+}
+
+static enum status note_mapped(struct msr_guard *g, uint64_t address, enum status status)
+{
+	if (status == ST_FAULT)
+		g->failure = (struct register_failure){ .known = true, .mapped = true, .address = address };
 	return status;
 }
 
@@ -228,8 +235,9 @@ static enum status msr_guard_pci_write32(void *self, struct pci_address at, uint
 
 static enum status msr_guard_mmio_write(void *self, uint64_t address, unsigned width_bytes, uint64_t value)
 {
-	(void)address, (void)width_bytes, (void)value;
-	return refuse(self); /* no description lists one yet */
+	struct msr_guard *g = self;
+	const enum status s = msr_guard_mapped_write(g, address, width_bytes, value);
+	return s == ST_REFUSED ? refuse(g) : note_mapped(g, address, s);
 }
 
 static enum status msr_guard_cpuid(void *self, unsigned core, uint32_t leaf, uint32_t subleaf, struct cpuid_regs *out)
@@ -264,8 +272,8 @@ static enum status msr_guard_pci_read32(void *self, struct pci_address at, uint3
 
 static enum status msr_guard_mmio_read(void *self, uint64_t address, unsigned width_bytes, uint64_t *value)
 {
-	const struct access *u = ((struct msr_guard *)self)->under;
-	return u->ops->mmio_read(u->self, address, width_bytes, value);
+	struct msr_guard *g = self;
+	return note_mapped(g, address, g->under->ops->mmio_read(g->under->self, address, width_bytes, value));
 }
 
 static enum status msr_guard_map(void *self, struct mapping *m)
@@ -371,7 +379,9 @@ static uint64_t written_twice(const struct processor *p, const struct msr_guard_
 		const struct uncore_box *b = &p->boxes[n];
 		for (unsigned i = 0; b->select_writes > 1 && i < b->instances; i++) {
 			const bool pci = b->space == UNCORE_PCI;
-			const bool here = pci ? s->pci && b->devices[i].device == s->at.device && b->devices[i].function == s->at.function : !s->pci;
+			if (b->space == UNCORE_MMIO)
+				continue;
+			const bool here = pci ? s->pci && b->devices[i].device == s->at.device && b->devices[i].function == s->at.function : !s->pci && !s->bytes;
 			const uint32_t reg = (pci ? s->at.reg : s->msr) - b->control - (pci ? 0 : i * b->stride);
 			if (here && reg < b->counters * b->control_stride && reg % b->control_stride == 0)
 				return b->enable;
@@ -402,6 +412,8 @@ static enum status put_back(struct msr_guard *g, const struct msr_guard_saved *s
 	const struct access *u = g->under;
 	if (s->pci)
 		return put_back_pci(g, s);
+	if (s->bytes)
+		return msr_guard_mapped_put_back(g, s);
 	const struct writable_msr *m = listed(g, s->msr);
 	uint64_t now;
 	const uint64_t twice = written_twice(g->processor, s);

@@ -16,7 +16,7 @@ static inline unsigned msr_guard_capacity(const struct access *a)
 	return MSR_GUARD_SAVED_REST + a->cores * MSR_GUARD_SAVED_CORE;
 }
 
-/* A register as it was found: an MSR of a core, or with `pci` a doubleword of a function's configuration space. */
+/* A register as it was found: an MSR of a core, with `pci` a doubleword of a function's configuration space, with `bytes` a register of so many in memory. */
 struct msr_guard_saved {
 	uint32_t msr;
 	uint16_t core;
@@ -24,6 +24,8 @@ struct msr_guard_saved {
 	bool thaw; /* all boxes of a socket were frozen through a write-only register: `value` releases them */
 	uint64_t value;
 	struct pci_address at;
+	uint64_t address;
+	uint8_t bytes;
 };
 
 struct msr_guard {
@@ -42,6 +44,14 @@ struct msr_guard {
  * function has the id *device, on the same bus. False: not listed. */
 struct msr_guard_pci { uint32_t mask; bool restore; const struct uncore_device *device; const char *what; };
 bool msr_guard_pci_listed(const struct processor *p, struct pci_address at, struct msr_guard_pci *out);
+
+/* msr_guard_mapped.c. A register in memory that the boxes of a processor list, likewise; its base is asked of *a. False: not listed. */
+struct msr_guard_mapped { uint64_t mask; bool restore; uint8_t bytes; const struct uncore_box *box; uint32_t offset; const char *what; };
+bool msr_guard_mapped_listed(const struct access *a, const struct processor *p, uint64_t address, struct msr_guard_mapped *out);
+MUST_CHECK enum status msr_guard_mapped_write(struct msr_guard *g, uint64_t address, unsigned width_bytes, uint64_t value);
+MUST_CHECK enum status msr_guard_mapped_put_back(struct msr_guard *g, const struct msr_guard_saved *s);
+/* The address from which the offsets of a box's registers are told. ST_MISSING: the function is not there, or does not open its window. */
+MUST_CHECK enum status msr_guard_mapped_base(const struct access *a, const struct uncore_box *b, uint64_t *base);
 
 /* Where the description is of one kind of a machine's cores and lists registers, the code above sees the cores from 0 on that are of core 0's kind, and none behind
  * the first of another kind. */

@@ -111,6 +111,8 @@ static enum status change_boxes(const struct access *a, const struct uncore *u, 
 static enum status selects_off(const struct access *a, const struct uncore *u, unsigned socket, const struct uncore_box *b)
 {
 	enum status s = b->global_control && !b->global_freeze ? wr(a, u, socket, b->global_control, 0) : ST_OK;
+	if (b->free_running)
+		return s;
 	EACH_INSTANCE(i, u, socket, b) {
 		for (unsigned c = 0; c < b->counters && s == ST_OK; c++)
 			s = uncore_write_select(a, u, at_of(b, socket, i), c, 0);
@@ -176,6 +178,8 @@ static enum status uncore_clear_overflow(const struct access *a, const struct un
 static enum status prepare(const struct access *a, struct uncore *u, unsigned socket, const struct uncore_box *b)
 {
 	enum status s = selects_off(a, u, socket, b);
+	if (b->free_running)
+		return s;
 	if (s == ST_OK && b->global_freeze)
 		s = probe_width(a, u, socket, b);
 	EACH_INSTANCE(i, u, socket, b) {
@@ -250,6 +254,8 @@ static uint64_t control_of(const struct uncore_slot *s)
 
 static uint64_t global_bit(const struct uncore_slot *s)
 {
+	if (s->box->global_enable)
+		return s->box->global_enable;
 	const uint64_t all = s->box->global_counters;
 	return s->event->fixed ? s->box->global_fixed : (all & -all) << s->counter & all;
 }
@@ -258,6 +264,8 @@ static enum status select_event(const struct access *a, const struct uncore *u, 
 {
 	const struct uncore_box *b = slot->box;
 	enum status s = ST_OK;
+	if (b->free_running)
+		return ST_OK;
 	if (slot->event->extra_msr)
 		s = wr(a, u, socket, slot->event->extra_msr, slot->event->extra_value);
 	EACH_INSTANCE(i, u, socket, b) {
@@ -275,6 +283,8 @@ static enum status zero_counter(const struct access *a, const struct uncore *u, 
 {
 	const struct uncore_box *b = slot->box;
 	enum status s = ST_OK;
+	if (b->free_running)
+		return ST_OK;
 	EACH_INSTANCE(i, u, socket, b)
 		if (s == ST_OK)
 			s = uncore_write_counter(a, u, at_of(b, socket, i),
@@ -313,13 +323,17 @@ enum status uncore_start(const struct access *a, struct uncore *u, const struct 
 	for (unsigned i = 0; i < plan->count && s == ST_OK; i++)
 		if (plan->slots[i].run == run && !plan->slots[i].box->global_freeze)
 			s = zero_counter(a, u, socket, &plan->slots[i]);
+	uint32_t started = 0;
 	for (unsigned b = 0; b < p->box_count && s == ST_OK; b++) {
+		const bool shared = p->boxes[b].global_enable && p->boxes[b].global_control == started;
 		uint64_t on = 0;
 		for (unsigned i = 0; i < plan->count; i++)
 			if (plan->slots[i].run == run && plan->slots[i].box == &p->boxes[b])
 				on |= global_bit(&plan->slots[i]);
-		if (on && p->boxes[b].global_control)
-			s = wr(a, u, socket, p->boxes[b].global_control, on);
+		if (!on || !p->boxes[b].global_control || shared)
+			continue;
+		started = p->boxes[b].global_control;
+		s = wr(a, u, socket, started, on);
 	}
 	/* Also after a failure: what was frozen is released. */
 	const enum status go = change_boxes(a, u, plan, run, socket, RELEASE);

@@ -26,6 +26,7 @@ struct uncore {
 	struct uncore_bus bus[UNCORE_SOCKETS_MAX];    /* of the uncore's functions */
 	struct uncore_bus io_bus[UNCORE_SOCKETS_MAX]; /* of the socket's devices */
 	uint32_t present[UNCORE_SOCKETS_MAX][UNCORE_BOXES_MAX]; /* bit i: instance i of the type */
+	uint64_t mapped[UNCORE_BOXES_MAX];            /* boxes in memory: the address from which their registers' offsets are told */
 	uint8_t width[UNCORE_BOXES_MAX];              /* bits that a counter keeps, probed; 0: not yet */
 	const char *box_absent[UNCORE_BOXES_MAX];     /* why no box of the type can count, NULL if one can; may point to: */
 	char box_silent[UNCORE_BOXES_MAX][56];        /* which register of it does not answer */

@@ -4,6 +4,7 @@
  * the node id of a bus's UBox function is the bus's socket. A bus of devices belongs to the socket of the next higher bus
  * with that function (Linux 6.12, uncore_snbep.c, snbep_pci2phy_map_init with reverse). */
 #include "pmu/uncore/uncore.h"
+#include "pmu/backend/msr_guard.h"
 #include "pmu/text.h"
 
 #define PCI_VENDOR_INTEL 0x8086u
@@ -206,19 +207,33 @@ static void find_buses(const struct access *a, struct uncore *u)
 
 /* --- boxes ------------------------------------------------------------------------------------- */
 
+/* Cores of a socket; 0: not told. */
+static unsigned cores_of(const struct cpu *cpu)
+{
+	return cpu->threads_per_core ? cpu->threads_per_package / cpu->threads_per_core : 0;
+}
+
 /* Number of instances according to the socket, or to the table if it does not tell. */
 static enum status count_of(const struct access *a, const struct uncore *u, unsigned socket, const struct uncore_box *b, unsigned *n)
 {
 	const struct uncore_bus *bus = &u->bus[socket];
+	unsigned told = 0;
 	*n = b->instances;
 	if (b->scope == UNCORE_OF_COMPLEX && u->complexes[socket] < *n)
 		*n = u->complexes[socket];
 	if (b->count_msr) {
 		uint64_t value;
 		const enum status s = a->ops->rdmsr(a->self, u->speaker[socket], b->count_msr, &value);
-		if (s == ST_OK && (value & b->count_mask) < *n)
-			*n = (unsigned)(value & b->count_mask);
-		return s;
+		if (s != ST_OK)
+			return s;
+		value &= b->count_mask;
+		told = value > b->count_less ? (unsigned)value - b->count_less : 0;
+	}
+	if (b->count_cores && cores_of(u->cpu) > told)
+		told = cores_of(u->cpu);
+	if (b->count_msr || told) {
+		*n = told < *n ? told : *n;
+		return ST_OK;
 	}
 	if (b->count_device.id) {
 		struct pci_address at = { .segment = bus->segment, .bus = bus->bus };
@@ -228,9 +243,9 @@ static enum status count_of(const struct access *a, const struct uncore *u, unsi
 			return ST_MISSING;
 		at.device = b->count_device.device, at.function = b->count_device.function, at.reg = (uint16_t)b->count_offset;
 		const enum status s = a->ops->pci_read32(a->self, at, &value);
-		const unsigned told = value & b->count_mask ? b->count_other : b->count_zero;
-		if (s == ST_OK && told < *n)
-			*n = told;
+		const unsigned coded = value & b->count_mask ? b->count_other : b->count_zero;
+		if (s == ST_OK && coded < *n)
+			*n = coded;
 		return s;
 	}
 	return ST_OK;
@@ -264,6 +279,15 @@ static void partly(struct uncore *u, unsigned type, unsigned socket, unsigned in
 	u->box_lost[type] = a != NULL;
 }
 
+/* Whether an event of the box is what counter c counts. */
+static bool counted_by(const struct uncore_box *b, unsigned c)
+{
+	for (unsigned i = 0; i < b->event_count; i++)
+		if (b->events[i].counter_mask >> c & 1)
+			return true;
+	return false;
+}
+
 /* Why no box of a type can count: the register that failed, if one did. */
 static void explain_absent(struct uncore *u, unsigned type, const struct access *a)
 {
@@ -279,8 +303,27 @@ static void explain_absent(struct uncore *u, unsigned type, const struct access 
 		text_fmt(&t, "PCI function %02X.%u, which tells how many, is hidden", b->count_device.device, b->count_device.function);
 	} else {
 		u->box_lost[type] = false;
-		u->box_absent[type] = b->space == UNCORE_PCI ? "no such function on the sockets' buses: hidden or fused off" : "its registers do not answer";
+		u->box_absent[type] = b->space == UNCORE_PCI ? "no such function on the sockets' buses: hidden or fused off" :
+			b->space == UNCORE_MMIO ? "no window in memory shows its registers" : "its registers do not answer";
 	}
+}
+
+/* Whether the registers of an instance can be read; those of a device that is not there read as ones. */
+static bool answers_at(const struct access *a, const struct uncore *u, struct uncore_at at)
+{
+	const struct uncore_box *b = at.box;
+	uint64_t value, ones = b->space == UNCORE_MMIO ? (b->width > 32 ? UINT64_MAX : UINT32_MAX) : 0;
+	if (b->free_running) {
+		for (unsigned c = 0; c < b->counters; c++)
+			if (counted_by(b, c) && (uncore_read_counter(a, u, at, b->counter + c * b->counter_stride, &value) != ST_OK || (ones && value == ones)))
+				return false;
+		return true;
+	}
+	if (b->counters && (uncore_reg_read(a, u, at, b->control, &value) != ST_OK || uncore_read_counter(a, u, at, b->counter, &value) != ST_OK))
+		return false;
+	if (!b->counters && (uncore_reg_read(a, u, at, b->fixed_control, &value) != ST_OK || uncore_read_counter(a, u, at, b->fixed_counter, &value) != ST_OK))
+		return false;
+	return (!ones || value != ones) && (!b->box_control || uncore_reg_read(a, u, at, b->box_control, &value) == ST_OK);
 }
 
 static uint32_t find_boxes(const struct access *a, struct uncore *u, unsigned socket, const struct uncore_box *b)
@@ -289,22 +332,20 @@ static uint32_t find_boxes(const struct access *a, struct uncore *u, unsigned so
 	const struct uncore_bus *bus = b->io_bus ? &u->io_bus[socket] : &u->bus[socket];
 	uint32_t present = 0;
 	unsigned n;
-	if (count_of(a, u, socket, b, &n) != ST_OK)
+	if (count_of(a, u, socket, b, &n) != ST_OK || (b->space == UNCORE_MMIO && msr_guard_mapped_base(a, b, &u->mapped[type]) != ST_OK))
 		return 0;
 	const uint32_t told = told_boxes(a, u, socket, b);
 	for (unsigned i = 0; i < n && i < UNCORE_INSTANCES_MAX; i++) {
 		if (!(told >> i & 1))
 			continue;
 		const struct uncore_at at = { b, (uint16_t)socket, (uint16_t)i, UNCORE_OWN };
-		uint64_t value;
 		bool answers;
 		if (a->failure)
 			a->failure->known = false;
 		if (b->space == UNCORE_PCI) {
 			if (bus->known && device_is(a, (struct pci_address){ .segment = bus->segment, .bus = bus->bus }, &b->devices[i], &answers))
 				present |= 1u << i;
-		} else if (uncore_reg_read(a, u, at, b->control, &value) == ST_OK && uncore_reg_read(a, u, at, b->counter, &value) == ST_OK &&
-		           (!b->box_control || uncore_reg_read(a, u, at, b->box_control, &value) == ST_OK)) {
+		} else if (answers_at(a, u, at)) {
 			present |= 1u << i;
 		}
 		if (!(present >> i & 1) && (b->count_msr || b->count_device.id))

@@ -1,6 +1,8 @@
-/* pmu/uncore/uncore_register.c: one register of an uncore box, in the address space of its type. */
+/* pmu/uncore/uncore_register.c: one register of an uncore box, in the address space of its type. A counter in memory is read and written whole, a
+ * select as a doubleword: a wider access would reach the register beside it. */
 #include "pmu/uncore/uncore.h"
 
+#define SELECT_BYTES 4u
 #define READS_MOST 8 /* of a counter whose high half changes in between: it carries once per 2^32 events */
 
 static enum status pci_register(const struct uncore *u, struct uncore_at at, uint32_t reg, struct pci_address *out)
@@ -13,6 +15,19 @@ static enum status pci_register(const struct uncore *u, struct uncore_at at, uin
 	return ST_OK;
 }
 
+/* How far the registers of an instance lie from those of instance 0. */
+static uint32_t distance(struct uncore_at at)
+{
+	return at.instance * at.box->stride + (at.box->jump_from && at.instance >= at.box->jump_from ? at.box->jump : 0);
+}
+
+static uint64_t mapped(const struct uncore *u, struct uncore_at at, uint32_t reg)
+{
+	return u->mapped[at.box - u->cpu->processor->boxes] + distance(at) + reg;
+}
+
+static unsigned counter_bytes(const struct uncore_box *b) { return b->width > 32 ? 8 : SELECT_BYTES; }
+
 static unsigned speaker(const struct uncore *u, struct uncore_at at)
 {
 	return at.box->scope == UNCORE_OF_COMPLEX ? u->complex_speaker[at.socket][at.instance] : u->speaker[at.socket];
@@ -22,7 +37,9 @@ enum status uncore_reg_write(const struct access *a, const struct uncore *u, str
 {
 	struct pci_address pci;
 	if (at.box->space == UNCORE_MSR)
-		return a->ops->wrmsr(a->self, speaker(u, at), reg + at.instance * at.box->stride, value);
+		return a->ops->wrmsr(a->self, speaker(u, at), reg + distance(at), value);
+	if (at.box->space == UNCORE_MMIO)
+		return a->ops->mmio_write(a->self, mapped(u, at, reg), SELECT_BYTES, value);
 	const enum status s = pci_register(u, at, reg, &pci);
 	return s == ST_OK ? a->ops->pci_write32(a->self, pci, (uint32_t)value) : s;
 }
@@ -32,7 +49,9 @@ enum status uncore_reg_read(const struct access *a, const struct uncore *u, stru
 	struct pci_address pci;
 	uint32_t word = 0;
 	if (at.box->space == UNCORE_MSR)
-		return a->ops->rdmsr(a->self, speaker(u, at), reg + at.instance * at.box->stride, value);
+		return a->ops->rdmsr(a->self, speaker(u, at), reg + distance(at), value);
+	if (at.box->space == UNCORE_MMIO)
+		return a->ops->mmio_read(a->self, mapped(u, at, reg), SELECT_BYTES, value);
 	enum status s = pci_register(u, at, reg, &pci);
 	if (s == ST_OK)
 		s = a->ops->pci_read32(a->self, pci, &word);
@@ -42,6 +61,8 @@ enum status uncore_reg_read(const struct access *a, const struct uncore *u, stru
 
 enum status uncore_write_counter(const struct access *a, const struct uncore *u, struct uncore_at at, uint32_t reg, uint64_t value)
 {
+	if (at.box->space == UNCORE_MMIO)
+		return a->ops->mmio_write(a->self, mapped(u, at, reg), counter_bytes(at.box), value);
 	enum status s = uncore_reg_write(a, u, at, reg, value);
 	if (s == ST_OK && at.box->space == UNCORE_PCI)
 		s = uncore_reg_write(a, u, at, reg + 4, value >> 32);
@@ -53,6 +74,8 @@ enum status uncore_read_counter(const struct access *a, const struct uncore *u, 
 	uint64_t low, high, again;
 	if (at.box->space == UNCORE_MSR)
 		return uncore_reg_read(a, u, at, reg, value);
+	if (at.box->space == UNCORE_MMIO)
+		return a->ops->mmio_read(a->self, mapped(u, at, reg), counter_bytes(at.box), value);
 	enum status s = uncore_reg_read(a, u, at, reg + 4, &high);
 	for (unsigned i = 0; i < READS_MOST && s == ST_OK; i++, high = again) {
 		s = uncore_reg_read(a, u, at, reg, &low);

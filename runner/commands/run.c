@@ -297,7 +297,7 @@ static int exit_status(const struct command *c, const struct suite_summary *summ
 
 static bool trace_open(const struct command *c, struct surroundings *p, const struct backend *b, const struct cpu *cpu)
 {
-	listing_init(&p->listing, cpu->processor);
+	listing_init(&p->listing, cpu->processor, b->access);
 	trace_init(&p->layer, b->access, NULL, 0);
 	p->layer.sink = trace_access;
 	p->layer.sink_self = p;

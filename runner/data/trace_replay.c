@@ -223,10 +223,10 @@ enum status trace_replay_step(struct trace_replay *r, unsigned line, const struc
 	const enum status st = carry_out(m, cpu, t, &answer);
 	if (!(t->failed && st != ST_OK)) { /* that both fault is agreement */
 		const bool mmio = t->op == TRACED_MMIO_READ || t->op == TRACED_MMIO_WRITE;
-		for (unsigned i = 0; !mmio && (f = sim_latest(r->sim, i)); i++)
+		for (unsigned i = 0; (f = sim_latest(r->sim, i)); i++)
 			add_sim(r, out, t, cpu, f);
 		if (st != ST_OK && !out->count)
-			add(r, out, t, mmio ? TRACE_UNMODELLED : TRACE_FAULTS, mmio ? "the simulated machine has no registers in memory" :
+			add(r, out, t, mmio ? TRACE_UNMODELLED : TRACE_FAULTS, mmio ? "the simulated machine has no such register in memory" :
 			    "this processor has no such counter");
 	}
 	compare(r, cpu, t, st, answer, out);

@@ -151,11 +151,31 @@ static bool answer_scan(uint64_t r[STUB_REGISTERS])
 	return true;
 }
 
+/* At an address where the simulated machine has registers in memory. False: it has none there. */
+static bool answer_mapped(struct register_op *op, bool write)
+{
+	uint64_t value = op->value;
+	const unsigned bytes = (unsigned)op->more;
+	const enum status s = write ? metal.a->ops->mmio_write(metal.a->self, op->index, bytes, value) : metal.a->ops->mmio_read(metal.a->self, op->index, bytes, &value);
+	if (s == ST_UNSUPPORTED)
+		return false;
+	if (s != ST_OK)
+		die("no answer to an access to memory at 0x%" PRIx64, op->index);
+	if (!write)
+		op->value = value;
+	return true;
+}
+
 /* op_read and op_write of efi/processor/vectors.asm, at an address of configuration space. False: elsewhere, or QEMU's own function. */
 static bool answer_mmio(uint64_t r[STUB_REGISTERS], bool write)
 {
 	struct register_op *op = guest_physical(&metal.guest, r[STUB_RDI], sizeof(*op));
 	const uint64_t *back = guest_physical(&metal.guest, r[STUB_RSP], 8);
+	if (op && back && answer_mapped(op, write)) {
+		r[STUB_RIP] = *back;
+		r[STUB_RSP] += 8;
+		return true;
+	}
 	if (!op || !back || !metal.ecam || op->index - metal.ecam >= 1ull << 28 || op->more != 4)
 		return false;
 	const uint64_t at = op->index - metal.ecam;

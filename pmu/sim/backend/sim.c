@@ -118,20 +118,20 @@ static enum status op_pci_write32(void *self, struct pci_address at, uint32_t va
 
 static enum status op_mmio_read(void *self, uint64_t address, unsigned width_bytes, uint64_t *value)
 {
-	(void)self;
-	(void)address;
-	(void)width_bytes;
-	(void)value;
-	return ST_UNSUPPORTED;
+	struct sim *s = self;
+	struct sim_finding *f = fresh(s);
+	enum status st = boxes_mmio_read(s->boxes, address, width_bytes, value, f);
+	sim_record(s, 0, f);
+	return st == ST_MISSING ? ST_UNSUPPORTED : st;
 }
 
 static enum status op_mmio_write(void *self, uint64_t address, unsigned width_bytes, uint64_t value)
 {
-	(void)self;
-	(void)address;
-	(void)width_bytes;
-	(void)value;
-	return ST_UNSUPPORTED;
+	struct sim *s = self;
+	struct sim_finding *f = fresh(s);
+	enum status st = boxes_mmio_write(s->boxes, address, width_bytes, value, f);
+	sim_record(s, 0, f);
+	return st == ST_MISSING ? ST_UNSUPPORTED : st;
 }
 
 static enum status op_map(void *self, struct mapping *m) { return sim_map(self, m, false); }

@@ -198,9 +198,13 @@ static enum status check_pmu(struct machine_reading *r)
 	if (m->pmu_netburst && m->pmu_version)
 		return machine_wrong(r, &m->pmu_version, "0 with pmu.netburst");
 	if (!uncore_known(m->pmu_uncore))
-		return machine_wrong(r, (const uint64_t *)(const void *)m->pmu_uncore, "none, socket, boxes or fabric");
+		return machine_wrong(r, (const uint64_t *)(const void *)m->pmu_uncore, "none, socket, boxes, fabric or client");
 	if (str_equal(m->pmu_uncore, "fabric") && (!m->pmu_amd || !m->l3_bytes || m->topology_sockets * m->topology_complexes > 16))
 		return machine_wrong(r, (const uint64_t *)(const void *)m->pmu_uncore, "fabric needs an AMD PMU, an L3, and at most 16 complexes in all");
+	if (str_equal(m->pmu_uncore, "client") && (m->topology_sockets > 1 || m->topology_complexes > 1 || !m->l3_bytes))
+		return machine_wrong(r, (const uint64_t *)(const void *)m->pmu_uncore, "client needs one socket, one complex and an L3");
+	if (m->uncore_window & 0x7FFF)
+		return machine_wrong(r, &m->uncore_window, "a multiple of 32 KiB");
 	if (str_equal(m->pmu_uncore, "boxes")) {
 		if (m->topology_sockets > 8 || m->uncore_bus + (m->topology_sockets - 1) * m->uncore_bus_step > 255)
 			return machine_wrong(r, &m->uncore_bus, "the last socket's bus is at most 255, the sockets at most 8");

@@ -9,7 +9,7 @@
 #include "pmu/sim/signals/uncore_signal.h"
 
 /* The boxes of a map. SOCKET: the one PMU of a socket without boxes. */
-#define UNCORE_BOXES(X) X(UBOX) X(CBO) X(SBO) X(PCU) X(HA) X(IMC) X(IRP) X(QPI) X(R2) X(R3) X(SOCKET) X(L3) X(DF) X(UMC)
+#define UNCORE_BOXES(X) X(UBOX) X(CBO) X(SBO) X(PCU) X(HA) X(IMC) X(IRP) X(QPI) X(R2) X(R3) X(SOCKET) X(L3) X(DF) X(UMC) X(ARB)
 enum uncore_box {
 #define X(name) UNCORE_BOX_##name,
 	UNCORE_BOXES(X)

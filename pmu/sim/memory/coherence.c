@@ -222,8 +222,12 @@ void coherence_tell_read(struct memory *s, unsigned socket, const struct ask *q,
 		return;
 	}
 	uncore_pulse(s, socket, slice, UNC_L3_MISS_READ, t);
-	uncore_pulse(s, socket, slice, UNC_READ_MISS_INSERT, t);
-	uncore_level(s, socket, slice, UNC_READ_MISS_OCCUPANCY, t, n, 0, beyond);
+	const bool data = q->kind == ASK_LOAD || q->kind == ASK_WALK || q->kind == ASK_PREFETCH;
+	const struct uncore_about about = { .tags = data ? UTAG(DATA) : 0, .line = q->line, .node = (uint8_t)home_of(q->line) };
+	if (uncore_subscribed(s, UNC_READ_MISS_INSERT))
+		uncore_pulse_deliver(s, socket, slice, UNC_READ_MISS_INSERT, t, 1, &about);
+	if (uncore_subscribed(s, UNC_READ_MISS_OCCUPANCY))
+		uncore_level_deliver(s, socket, slice, UNC_READ_MISS_OCCUPANCY, t, n, 0, beyond, &about);
 }
 
 void coherence_tell_forward(struct memory *s, unsigned sender, unsigned asker, uint32_t line, bool modified, bool own, uint64_t asked, uint64_t sent)

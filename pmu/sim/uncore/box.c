@@ -86,3 +86,21 @@ enum status boxes_pci_write32(struct boxes *b, struct pci_address at, uint32_t v
 			st = kinds[i]->pci_write32(b->box[i], at, value, f);
 	return st;
 }
+
+enum status boxes_mmio_read(struct boxes *b, uint64_t address, unsigned width_bytes, uint64_t *value, struct sim_finding *f)
+{
+	enum status st = ST_MISSING;
+	for (unsigned i = 0; i < COUNT_OF(kinds) && st == ST_MISSING; i++)
+		if (b->box[i] && kinds[i]->mmio_read)
+			st = kinds[i]->mmio_read(b->box[i], address, width_bytes, value, f);
+	return st;
+}
+
+enum status boxes_mmio_write(struct boxes *b, uint64_t address, unsigned width_bytes, uint64_t value, struct sim_finding *f)
+{
+	enum status st = ST_MISSING;
+	for (unsigned i = 0; i < COUNT_OF(kinds) && st == ST_MISSING; i++)
+		if (b->box[i] && kinds[i]->mmio_write)
+			st = kinds[i]->mmio_write(b->box[i], address, width_bytes, value, f);
+	return st;
+}

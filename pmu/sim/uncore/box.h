@@ -1,8 +1,8 @@
 /* pmu/sim/uncore/box.h: uncore boxes of the simulated machine: registers that belong to no core.
  *
  * sim.c tries them for every address that the core's register file lacks. A kind of box is one line of the table in box.c:
- * whether the machine has it, its state, and its answers to MSR and PCI configuration accesses. ST_MISSING: not this box's
- * address. */
+ * whether the machine has it, its state, and its answers to accesses of MSRs, of PCI configuration space and of memory. ST_MISSING: not
+ * this box's address. */
 #ifndef SIM_BOX_H
 #define SIM_BOX_H
 
@@ -18,6 +18,8 @@ struct box_kind {
 	enum status (*wrmsr)(void *box, unsigned thread, uint32_t msr, uint64_t value, struct sim_finding *f);
 	enum status (*pci_read32)(void *box, struct pci_address at, uint32_t *value, struct sim_finding *f);  /* NULL: none */
 	enum status (*pci_write32)(void *box, struct pci_address at, uint32_t value, struct sim_finding *f);
+	enum status (*mmio_read)(void *box, uint64_t address, unsigned width_bytes, uint64_t *value, struct sim_finding *f); /* NULL: none */
+	enum status (*mmio_write)(void *box, uint64_t address, unsigned width_bytes, uint64_t value, struct sim_finding *f);
 };
 
 struct boxes; /* all of a machine */
@@ -32,10 +34,13 @@ MUST_CHECK enum status boxes_rdmsr(struct boxes *b, unsigned thread, uint32_t ms
 MUST_CHECK enum status boxes_wrmsr(struct boxes *b, unsigned thread, uint32_t msr, uint64_t value, struct sim_finding *f);
 MUST_CHECK enum status boxes_pci_read32(struct boxes *b, struct pci_address at, uint32_t *value, struct sim_finding *f);
 MUST_CHECK enum status boxes_pci_write32(struct boxes *b, struct pci_address at, uint32_t value, struct sim_finding *f);
+MUST_CHECK enum status boxes_mmio_read(struct boxes *b, uint64_t address, unsigned width_bytes, uint64_t *value, struct sim_finding *f);
+MUST_CHECK enum status boxes_mmio_write(struct boxes *b, uint64_t address, unsigned width_bytes, uint64_t value, struct sim_finding *f);
 
 /* The kinds. */
 extern const struct box_kind box_socket; /* uncore_nhm.c */
 extern const struct box_kind box_boxes;  /* uncore_hsx.c */
 extern const struct box_kind box_fabric; /* uncore_amd.c */
+extern const struct box_kind box_client; /* uncore_client.c */
 
 #endif

@@ -179,6 +179,67 @@ static void test_guard_leaves_cores_of_another_kind_alone(void **state)
 	assert_int_equal(wr(b, 3, 0x1A4, 0x3F), ST_REFUSED);
 }
 
+/* --- registers in memory ------------------------------------------------------------------------ */
+
+/* Two boxes 0x40 apart: a control at 0, selects at 4 and 8, counters of 8 bytes at 0x10 and 0x18; and one whose counters always run. */
+static const struct uncore_box boxes[] = {
+	{ .name = "mapped", .space = UNCORE_MMIO, .instances = 2, .stride = 0x40, .control = 4, .counter = 0x10, .control_stride = 4, .counter_stride = 8,
+	  .counters = 2, .width = 48, .enable = 0x400000, .selectable = 0x40FFFF, .box_control = 0x20, .box_freeze = 1, .map_register = 0x48,
+	  .map_mask = 0xFFFFFFFFFFFFF000, .map_enable = 1, .source = "test" },
+	{ .name = "free", .space = UNCORE_MMIO, .instances = 1, .free_running = 1, .counter = 0x30, .counter_stride = 8, .counters = 1, .width = 64,
+	  .map_register = 0x48, .map_mask = 0xFFFFFFFFFFFFF000, .map_enable = 1, .source = "test" },
+};
+static const struct processor with_memory = { .name = "test", .boxes = boxes, .box_count = COUNT_OF(boxes) };
+#define WINDOW 0x3FFED10000ull
+
+static enum status wm(struct bench *b, uint64_t offset, unsigned bytes, uint64_t value)
+{
+	return b->guard.access.ops->mmio_write(b->guard.access.self, WINDOW + offset, bytes, value);
+}
+
+static void test_guard_writes_listed_registers_in_memory_and_puts_them_back(void **state)
+{
+	struct bench *b = *state;
+	static const uint64_t before[8] = { 0x1234ull << 32, 0x8001, 5, 6, 0, 0, 0, 7 };
+	b->fake.window = WINDOW | 1;
+	memcpy(b->fake.mapped, before, sizeof(before));
+	msr_guard_init(&b->guard, &b->fake.access, &with_memory, b->saved, COUNT_OF(b->saved));
+	assert_int_equal(wm(b, 4, 4, 0x400301), ST_OK);
+	assert_int_equal(wm(b, 0x10, 8, 0), ST_OK);
+	assert_int_equal(wm(b, 0x10, 8, 99), ST_OK);
+	assert_int_equal(wm(b, 0x44, 4, 0x400302), ST_OK); /* of the second box */
+	assert_int_equal(wm(b, 0x20, 4, 1), ST_OK);        /* frozen: not put back */
+	assert_int_equal(b->guard.count, 3);
+	assert_int_equal(b->fake.mapped[0] >> 32, 0x400301);
+	assert_int_equal(b->fake.mapped[2], 99);
+	assert_int_equal(b->fake.mapped[1], 0x8001);       /* the select beside it was not touched */
+	assert_int_equal(msr_guard_restore(&b->guard), ST_OK);
+	assert_int_equal(b->fake.mapped[0], before[0]);
+	assert_int_equal(b->fake.mapped[2], before[2]);
+	assert_int_equal(b->fake.mapped[8] >> 32, 0);
+	assert_int_equal(b->guard.refused, 0);
+}
+
+static void test_guard_refuses_other_registers_in_memory(void **state)
+{
+	struct bench *b = *state;
+	b->fake.window = WINDOW | 1;
+	memset(b->fake.mapped, 0, sizeof(b->fake.mapped));
+	msr_guard_init(&b->guard, &b->fake.access, &with_memory, b->saved, COUNT_OF(b->saved));
+	assert_int_equal(wm(b, 0, 4, 1), ST_REFUSED);          /* no register */
+	assert_int_equal(wm(b, 0x14, 4, 1), ST_REFUSED);       /* half a counter */
+	assert_int_equal(wm(b, 4, 8, 1), ST_REFUSED);          /* a select and the one beside it */
+	assert_int_equal(wm(b, 4, 4, 1u << 31), ST_REFUSED);   /* a bit that it lacks */
+	assert_int_equal(wm(b, 0x10, 8, 1ull << 48), ST_REFUSED);
+	assert_int_equal(wm(b, 0x20, 4, 2), ST_REFUSED);
+	assert_int_equal(wm(b, 0x30, 8, 1), ST_REFUSED);       /* a counter that always runs */
+	assert_int_equal(wm(b, 0x84, 4, 1), ST_REFUSED);       /* a third box */
+	b->fake.window = WINDOW;                                /* the window is closed */
+	assert_int_equal(wm(b, 4, 4, 1), ST_REFUSED);
+	assert_int_equal(b->guard.refused, 9);
+	assert_int_equal(b->fake.mapped_writes, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -190,6 +251,8 @@ int main(void)
 		cmocka_unit_test_setup(test_guard_goes_on_after_a_register_that_does_not_come_back, setup),
 		cmocka_unit_test_setup(test_guard_writes_nothing_it_cannot_remember, setup),
 		cmocka_unit_test_setup(test_guard_leaves_cores_of_another_kind_alone, setup),
+		cmocka_unit_test_setup(test_guard_writes_listed_registers_in_memory_and_puts_them_back, setup),
+		cmocka_unit_test_setup(test_guard_refuses_other_registers_in_memory, setup),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

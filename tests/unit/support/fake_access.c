@@ -87,8 +87,10 @@ static enum status fake_rdtsc(void *self, unsigned core, uint64_t *value)
 
 static enum status fake_pci_read32(void *self, struct pci_address at, uint32_t *value)
 {
-	(void)self;
+	const struct fake *f = self;
 	*value = at.reg;
+	if (f->window && !at.bus && !at.device && !at.function)
+		*value = at.reg == 0 ? 0x1008086 : at.reg == 0x48 ? (uint32_t)f->window : at.reg == 0x4C ? (uint32_t)(f->window >> 32) : 0;
 	return ST_OK;
 }
 
@@ -98,16 +100,30 @@ static enum status fake_pci_write32(void *self, struct pci_address at, uint32_t 
 	return ST_OK;
 }
 
+/* The register of eight bytes that an address of the window is in; NULL: it is not in the window. */
+static uint64_t *mapped(struct fake *f, uint64_t address)
+{
+	const uint64_t base = f->window & ~0xFFFull;
+	return f->window && address - base < sizeof(f->mapped) ? &f->mapped[(address - base) / 8] : NULL;
+}
+
 static enum status fake_mmio_read(void *self, uint64_t address, unsigned width_bytes, uint64_t *value)
 {
-	(void)self, (void)width_bytes;
-	*value = address;
+	struct fake *f = self;
+	const uint64_t *at = mapped(f, address);
+	*value = !at ? address : width_bytes == 8 ? *at : (uint32_t)(*at >> address % 8 * 8);
 	return ST_OK;
 }
 
 static enum status fake_mmio_write(void *self, uint64_t address, unsigned width_bytes, uint64_t value)
 {
-	(void)self, (void)address, (void)width_bytes, (void)value;
+	struct fake *f = self;
+	uint64_t *at = mapped(f, address);
+	f->mapped_writes++;
+	if (at && width_bytes == 8)
+		*at = value;
+	else if (at)
+		*at = (*at & ~(0xFFFFFFFFull << address % 8 * 8)) | (value & 0xFFFFFFFF) << address % 8 * 8;
 	return ST_OK;
 }
 

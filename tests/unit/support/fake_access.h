@@ -6,6 +6,7 @@
 
 #define FAKE_MSRS 512
 #define FAKE_LOG  512
+#define FAKE_MAPPED 16
 
 struct fake_msr { uint32_t number; unsigned core; uint64_t value; bool stuck; };
 struct fake_leaf { uint32_t leaf, subleaf; struct cpuid_regs regs; };
@@ -21,6 +22,9 @@ struct fake {
 	struct fake_write log[FAKE_LOG]; /* every WRMSR that reached this backend, in order */
 	unsigned log_count;
 	unsigned fault_after;            /* that many more writes succeed, then all fault; 0: never */
+	uint64_t window;                 /* register 0x48 of PCI 0:0.0: where memory begins that keeps what is written */
+	uint64_t mapped[FAKE_MAPPED];    /* ... in registers of 8 bytes */
+	unsigned mapped_writes;
 	uint8_t ds[DS_BYTES];            /* of every core */
 	bool (*cpuid_hook)(struct fake *f, uint32_t leaf, struct cpuid_regs *out);
 };

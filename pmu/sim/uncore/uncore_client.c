@@ -1,0 +1,384 @@
+/* pmu/sim/uncore/uncore_client.c: the uncore of processors without sockets' links: two counters of each slice of the L3 (CBo) and of what asks for
+ * memory (ARB), a clock, and the memory controller's counters, which always run, in memory.
+ *
+ * Registers: SDM volume 4, "MSRs in 2nd generation Core" and "in 6th generation Core"; Linux 6.12 events/intel/uncore_snb.c (facts only); the window of
+ * the memory controller: 2nd generation Core datasheet volume 2, MCHBAR.
+ *   391, or E01    global control: 29 all counters on, 4:0 slices to interrupt, 30 wake, 31 freeze
+ *   392, or E02    global status, 393: its bits to clear: not modelled, read as 0
+ *   394            control of the clock: 22 on, 20 interrupt   395 the clock, 48 bits   396: 3:0 slices, and the graphics' one, or without it
+ *   3B0, 3B2       ARB: counters, selects   706 + 10n, 700 + 10n: CBo n; the eighth 800 further
+ *                  selects: 7:0 event, 15:8 umask, 18 edge, 20 interrupt, 22 on, 23 invert, 28:24 cmask; counters of 44 bits
+ *   PCI 0:0.0 + 48 window in memory, bit 0 open; there, of 32 bits each: 5040 requests of graphics, 5044 of cores, 5048 of devices,
+ *                  5050 lines read, 5054 lines written
+ * A code of the map's box IMC is one of Linux' numbers of these: 1 read, 2 written, 3 graphics, 4 cores, 5 devices. They are watched from their first
+ * read on, and show uncore.imc_start plus what came since.
+ *
+ * Not modelled: interrupts, the status, graphics, devices, other registers of the window. */
+#include "pmu/sim/uncore/box.h"
+#include "pmu/sim/machine/uncore_map.h"
+
+#define CBO_MAX 8u
+#define COUNTERS 2u
+#define WINDOW_BYTES 0x8000u
+#define FREE 5u
+
+#define MSR_FIXED_CONTROL 0x394
+#define MSR_FIXED 0x395
+#define MSR_CBO_CONFIG 0x396
+#define MSR_ARB_COUNTER 0x3B0
+#define MSR_ARB_SELECT 0x3B2
+#define MSR_CBO 0x700
+#define CBO_STRIDE 0x10u
+#define CBO_COUNTER 6u
+#define EIGHTH_CBO 0x800u
+
+#define GLOBAL_ON     (1ull << 29)
+#define GLOBAL_LEGAL  0xE000001Full
+#define SELECT_EDGE   (1u << 18)
+#define SELECT_PMI    (1u << 20)
+#define SELECT_ON     (1u << 22)
+#define SELECT_INVERT (1u << 23)
+#define SELECT_LEGAL  0x1FD4FFFFull
+#define FIXED_LEGAL   0x500000ull
+#define COUNTER_MASK  0xFFFFFFFFFFFull
+#define FIXED_MASK    0xFFFFFFFFFFFFull
+
+#define CODE_OCCUPANCY 0x80 /* of the ARB, and 0x83: counter 0 alone adds up entries */
+#define CODE_COHERENT  0x83
+
+/* What uncore.layout tells apart. */
+static const struct layout { uint32_t global, status; uint8_t boxes; bool graphics; } layouts[] = {
+	{ 0x391, 0x392, 4, true }, { 0xE01, 0xE02, 8, true },
+};
+
+static const struct { uint32_t offset; uint8_t code; } free_running[FREE] = { { 0x5040, 3 }, { 0x5044, 4 }, { 0x5048, 5 }, { 0x5050, 1 }, { 0x5054, 2 } };
+
+struct unit {
+	uint64_t select, base, start; /* base: value when it went on; start: uncore cycle of that */
+	int16_t watch;                /* -1: none */
+	bool on, clock;
+	const char *told;             /* what is wrong with it, once that has been told */
+};
+
+struct client {
+	const struct machine *m;
+	struct uncore_taps *taps;
+	const struct layout *layout;
+	unsigned boxes;               /* CBos */
+	uint64_t global;
+	struct unit fixed, arb[COUNTERS], cbo[CBO_MAX][COUNTERS], imc[FREE];
+};
+
+static size_t client_bytes(const struct machine *m)
+{
+	(void)m;
+	return sizeof(struct client);
+}
+
+static void client_init(void *box, const struct machine *m, struct uncore_taps *taps)
+{
+	struct client *u = box;
+	const uint64_t slices = m->l3_slices > m->topology_cores ? m->l3_slices : m->topology_cores;
+	memset(u, 0, sizeof(*u));
+	u->m = m;
+	u->taps = taps;
+	u->layout = &layouts[m->uncore_layout < COUNT_OF(layouts) ? m->uncore_layout : 0];
+	u->boxes = slices < u->layout->boxes ? (unsigned)slices : u->layout->boxes;
+	u->fixed.watch = -1;
+	u->fixed.clock = true;
+	for (unsigned n = 0; n < COUNTERS; n++) {
+		u->arb[n].watch = -1;
+		for (unsigned i = 0; i < CBO_MAX; i++)
+			u->cbo[i][n].watch = -1;
+	}
+	for (unsigned n = 0; n < FREE; n++)
+		u->imc[n] = (struct unit){ .base = m->uncore_imc_start, .watch = -1 };
+}
+
+static void report(struct sim_finding *f, enum finding_kind kind, uint32_t address, uint64_t value, const char *why)
+{
+	sim_finding_add(f, &(struct sim_finding){ .kind = kind, .address = address, .value = value, .why = why });
+}
+
+/* ---- counting --------------------------------------------------------------------------------- */
+
+static uint64_t value_of(struct client *u, const struct unit *c)
+{
+	if (!c->on)
+		return c->base;
+	if (c->clock)
+		return c->base + uncore_taps_now(u->taps) - c->start;
+	return c->watch >= 0 ? c->base + uncore_watch_value(u->taps, 0, (unsigned)c->watch) : c->base;
+}
+
+static void go_off(struct client *u, struct unit *c)
+{
+	c->base = value_of(u, c);
+	if (c->watch >= 0)
+		uncore_watch_end(u->taps, 0, (unsigned)c->watch);
+	c->watch = -1;
+	c->on = false;
+}
+
+/* Fills *w with the terms of a code. NULL: done; else why the model cannot count it. */
+static const char *watch_of(const struct client *u, enum uncore_box box, unsigned instance, uint64_t select, struct uncore_watch *w)
+{
+	const struct uncore_row *rows[8];
+	const unsigned n = uncore_map_find(u->m->uncore, box, select & 0xFF, (uint16_t)(select >> 8 & 0xFF), rows);
+	if (!n)
+		return "no such event code in this box";
+	for (unsigned r = 0; r < n; r++) {
+		if (rows[r]->how == UNCORE_UNMODELLED)
+			return rows[r]->why;
+		for (unsigned i = 0; i < rows[r]->term_count; i++) {
+			const struct uncore_term *t = &rows[r]->terms[i];
+			const uint32_t own = box == UNCORE_BOX_CBO ? 1u << instance : UNITS_ALL;
+			if (w->part_count == UNCORE_PARTS)
+				return "more sub-events together than the model adds up";
+			w->parts[w->part_count++] = (struct uncore_part){ t->signal, t->times, t->unit == UNCORE_OWN_UNITS ? own : 1u << t->unit, t->tags };
+		}
+	}
+	return NULL;
+}
+
+static void begin(struct client *u, struct unit *c, const struct uncore_watch *w, const char **why)
+{
+	unsigned number = 0;
+	c->on = true;
+	c->start = uncore_taps_now(u->taps);
+	if (*why || !w->part_count)
+		return;
+	if (uncore_watch_begin(u->taps, 0, w, &number) == ST_OK)
+		c->watch = (int16_t)number;
+	else
+		*why = "no memory for its cycles";
+}
+
+static void go_on(struct client *u, enum uncore_box box, unsigned instance, unsigned n, struct unit *c, struct sim_finding *f, uint32_t msr)
+{
+	struct uncore_watch w = { .cmask = (uint8_t)(c->select >> 24 & 0x1F), .inv = c->select & SELECT_INVERT, .edge = c->select & SELECT_EDGE };
+	const unsigned code = c->select & 0xFF;
+	const char *why = watch_of(u, box, instance, c->select, &w);
+	begin(u, c, &w, &why);
+	if (!why && box == UNCORE_BOX_ARB && (code == CODE_OCCUPANCY || code == CODE_COHERENT) && n) {
+		go_off(u, c);
+		c->on = true;
+		if (c->told != (why = "entries are added up on counter 0 alone"))
+			report(f, FIND_WRONG_COUNTER, msr, c->select, why);
+	} else if (why && c->told != why) {
+		report(f, FIND_UNMODELLED, msr, c->select, why);
+	}
+	c->told = why ? why : c->told;
+}
+
+/* Sets a counter as its select and the global control say. */
+static void program(struct client *u, enum uncore_box box, unsigned instance, unsigned n, struct unit *c, struct sim_finding *f, uint32_t msr)
+{
+	const bool want = u->global & GLOBAL_ON && c->select & SELECT_ON;
+	if (c->on && !want)
+		go_off(u, c);
+	else if (!c->on && want && !c->clock)
+		go_on(u, box, instance, n, c, f, msr);
+	else if (!c->on && want)
+		begin(u, c, &(struct uncore_watch){ 0 }, &(const char *){ NULL });
+}
+
+static void program_all(struct client *u, struct sim_finding *f, uint32_t msr)
+{
+	program(u, UNCORE_BOX_ARB, 0, 0, &u->fixed, f, msr);
+	for (unsigned n = 0; n < COUNTERS; n++) {
+		program(u, UNCORE_BOX_ARB, 0, n, &u->arb[n], f, msr);
+		for (unsigned i = 0; i < u->boxes; i++)
+			program(u, UNCORE_BOX_CBO, i, n, &u->cbo[i][n], f, msr);
+	}
+}
+
+/* ---- model-specific registers ------------------------------------------------------------------ */
+
+struct place { enum uncore_box box; unsigned instance, n; bool select; };
+
+/* The counter that an MSR is the select or the count of; NULL: none. */
+static struct unit *unit_at(struct client *u, uint32_t msr, struct place *p)
+{
+	*p = (struct place){ .box = UNCORE_BOX_ARB };
+	if (msr == MSR_FIXED || msr == MSR_FIXED_CONTROL) {
+		p->select = msr == MSR_FIXED_CONTROL;
+		return &u->fixed;
+	}
+	if (msr - MSR_ARB_COUNTER < 2 * COUNTERS) {
+		p->select = msr >= MSR_ARB_SELECT;
+		p->n = (msr - MSR_ARB_COUNTER) % COUNTERS;
+		return &u->arb[p->n];
+	}
+	p->box = UNCORE_BOX_CBO;
+	if (u->boxes == CBO_MAX && msr - (MSR_CBO + (CBO_MAX - 1) * CBO_STRIDE) < CBO_STRIDE)
+		return NULL;
+	if (u->boxes == CBO_MAX && msr - (MSR_CBO + (CBO_MAX - 1) * CBO_STRIDE + EIGHTH_CBO) < CBO_STRIDE)
+		msr -= EIGHTH_CBO;
+	const uint32_t at = msr - MSR_CBO;
+	p->instance = at / CBO_STRIDE;
+	p->n = at % CBO_STRIDE;
+	p->select = p->n < COUNTERS;
+	if (msr < MSR_CBO || p->instance >= u->boxes || (!p->select && p->n - CBO_COUNTER >= COUNTERS))
+		return NULL;
+	p->n -= p->select ? 0 : CBO_COUNTER;
+	return &u->cbo[p->instance][p->n];
+}
+
+static uint64_t mask_of(const struct unit *c) { return c->clock ? FIXED_MASK : COUNTER_MASK; }
+
+static enum status client_rdmsr(void *box, unsigned thread, uint32_t msr, uint64_t *value, struct sim_finding *f)
+{
+	struct client *u = box;
+	struct place p;
+	struct unit *c = unit_at(u, msr, &p);
+	(void)thread;
+	if (c)
+		*value = p.select ? c->select : value_of(u, c) & mask_of(c);
+	else if (msr == u->layout->global)
+		*value = u->global;
+	else if (msr == u->layout->status)
+		*value = 0;
+	else if (msr == MSR_CBO_CONFIG)
+		*value = u->boxes + u->layout->graphics;
+	else
+		return ST_MISSING;
+	sim_finding_none(f);
+	return ST_OK;
+}
+
+static enum status reserved(struct sim_finding *f, uint32_t msr, uint64_t bits, const char *why)
+{
+	report(f, FIND_RESERVED, msr, bits, why);
+	return ST_FAULT;
+}
+
+static enum status write_unit(struct client *u, const struct place *p, struct unit *c, uint64_t value, struct sim_finding *f, uint32_t msr)
+{
+	const uint64_t legal = !p->select ? mask_of(c) : c->clock ? FIXED_LEGAL : SELECT_LEGAL;
+	if (value & ~legal)
+		return reserved(f, msr, value & ~legal, "reserved bits raise #GP");
+	if (c->on)
+		go_off(u, c);
+	if (!p->select) {
+		c->base = value;
+	} else {
+		if ((c->select ^ value) & ~(uint64_t)SELECT_ON)
+			c->told = NULL;
+		if (value & SELECT_PMI)
+			report(f, FIND_SIMULATOR, msr, value, "interrupts of the uncore");
+		c->select = value;
+	}
+	program(u, p->box, p->instance, p->n, c, f, msr);
+	return ST_OK;
+}
+
+static enum status client_wrmsr(void *box, unsigned thread, uint32_t msr, uint64_t value, struct sim_finding *f)
+{
+	struct client *u = box;
+	struct place p;
+	struct unit *c = unit_at(u, msr, &p);
+	(void)thread;
+	if (!c && msr != u->layout->global && msr != u->layout->status && msr != MSR_CBO_CONFIG)
+		return ST_MISSING;
+	sim_finding_none(f);
+	if (c)
+		return write_unit(u, &p, c, value, f, msr);
+	if (msr == MSR_CBO_CONFIG) {
+		report(f, FIND_FAULT, msr, value, "the number of slices is read-only");
+		return ST_FAULT;
+	}
+	if (msr == u->layout->status)
+		return ST_OK;
+	if (value & ~GLOBAL_LEGAL)
+		return reserved(f, msr, value & ~GLOBAL_LEGAL, "reserved bits raise #GP");
+	u->global = value;
+	program_all(u, f, msr);
+	return ST_OK;
+}
+
+/* ---- the host bridge and its window ------------------------------------------------------------- */
+
+#define PCI_VENDOR 0x8086u
+#define CLASS_HOST_BRIDGE 0x06000000u
+
+static bool is_bridge(struct pci_address at) { return !at.segment && !at.bus && !at.device && !at.function; }
+
+static enum status client_pci_read32(void *box, struct pci_address at, uint32_t *value, struct sim_finding *f)
+{
+	const struct client *u = box;
+	if (!is_bridge(at))
+		return ST_MISSING;
+	sim_finding_none(f);
+	switch (at.reg) {
+	case 0x00: *value = (uint32_t)u->m->uncore_host_bridge << 16 | PCI_VENDOR; break;
+	case 0x08: *value = CLASS_HOST_BRIDGE; break;
+	case 0x48: *value = (uint32_t)u->m->uncore_window | (u->m->uncore_window != 0); break;
+	default: *value = 0;
+	}
+	return ST_OK;
+}
+
+static enum status client_pci_write32(void *box, struct pci_address at, uint32_t value, struct sim_finding *f)
+{
+	(void)box;
+	if (!is_bridge(at))
+		return ST_MISSING;
+	report(f, FIND_OUTSIDE, at.reg, value, "the host bridge's registers are not the counters'");
+	return ST_OK;
+}
+
+static bool in_window(const struct client *u, uint64_t address) { return u->m->uncore_window && address - u->m->uncore_window < WINDOW_BYTES; }
+
+static struct unit *free_at(struct client *u, uint64_t address, unsigned *n)
+{
+	for (*n = 0; *n < FREE; ++*n)
+		if (address - u->m->uncore_window == free_running[*n].offset)
+			return &u->imc[*n];
+	return NULL;
+}
+
+static enum status client_mmio_read(void *box, uint64_t address, unsigned width_bytes, uint64_t *value, struct sim_finding *f)
+{
+	struct client *u = box;
+	unsigned n;
+	if (!in_window(u, address))
+		return ST_MISSING;
+	struct unit *c = free_at(u, address, &n);
+	sim_finding_none(f);
+	*value = 0;
+	if (!c) {
+		report(f, FIND_OUTSIDE, (uint32_t)address, 0, "of the memory controller's registers this simulator has the free-running counters alone");
+		return ST_OK;
+	}
+	if (!c->on) {
+		struct uncore_watch w = { 0 };
+		const char *why = watch_of(u, UNCORE_BOX_IMC, 0, free_running[n].code, &w);
+		begin(u, c, &w, &why);
+		if (why)
+			report(f, FIND_UNMODELLED, (uint32_t)address, 0, why);
+	}
+	*value = (uint32_t)value_of(u, c);
+	if (width_bytes != 4)
+		report(f, FIND_UNDEFINED, (uint32_t)address, width_bytes, "a counter of the memory controller has 32 bits, and another one stands beside it");
+	return ST_OK;
+}
+
+static enum status client_mmio_write(void *box, uint64_t address, unsigned width_bytes, uint64_t value, struct sim_finding *f)
+{
+	struct client *u = box;
+	unsigned n;
+	(void)width_bytes;
+	if (!in_window(u, address))
+		return ST_MISSING;
+	if (free_at(u, address, &n))
+		report(f, FIND_IGNORED, (uint32_t)address, value, "the memory controller's free-running counters are read-only");
+	else
+		report(f, FIND_OUTSIDE, (uint32_t)address, value, "no register of the counters");
+	return ST_OK;
+}
+
+const struct box_kind box_client = {
+	.name = "client", .bytes = client_bytes, .init = client_init, .rdmsr = client_rdmsr, .wrmsr = client_wrmsr,
+	.pci_read32 = client_pci_read32, .pci_write32 = client_pci_write32, .mmio_read = client_mmio_read, .mmio_write = client_mmio_write,
+};
