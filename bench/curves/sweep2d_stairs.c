@@ -46,7 +46,7 @@ static bool misses_tlb(const struct table *p, uint64_t bytes, uint32_t nodes)
 	return entries && (pages < nodes ? pages : nodes) > entries;
 }
 
-/* A level's plateau: the fastest sure point, without TLB misses, of working sets that lie in it and in none above; of each size the smallest stride. */
+/* A level's plateau: the fastest sure point, without TLB misses, of working sets that lie in it and in none above; of each size the two smallest strides. */
 static void plateaus(struct table *p)
 {
 	const struct cpu *cpu = p->b->cpu;
@@ -56,14 +56,14 @@ static void plateaus(struct table *p)
 	for (unsigned level = 2; level <= last + 1 && level <= CURVE_PLATEAU_MEMORY; level++) {
 		const struct cpu_cache *above = cpu_cache(cpu, level - 1), *own = cpu_cache(cpu, level);
 		int64_t *plateau = &c->plateau_milli[level > last ? CURVE_PLATEAU_MEMORY : level];
-		uint32_t size = 0;
+		uint32_t size = 0, of_size = 0;
 
 		for (unsigned i = 0; above && i < c->count; i++) {
 			const uint64_t bytes = (uint64_t)c->points[i].x << 10;
-			const bool first = c->points[i].x != size;
 
+			of_size = c->points[i].x == size ? of_size + 1 : 0;
 			size = c->points[i].x;
-			if (first && !c->points[i].noisy && !c->points[i].tlb && bytes >= ABOVE_FACTOR * above->bytes && (level > last || (own && bytes <= own->bytes / WITHIN_PART)) &&
+			if (of_size < 2 && !c->points[i].noisy && !c->points[i].tlb && bytes >= ABOVE_FACTOR * above->bytes && (level > last || (own && bytes <= own->bytes / WITHIN_PART)) &&
 			    (!*plateau || c->points[i].milli < *plateau))
 				*plateau = c->points[i].milli;
 		}

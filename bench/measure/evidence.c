@@ -123,6 +123,15 @@ static bool names_node(const struct row_proof_set *set)
 	return false;
 }
 
+/* Whether the set asks for lines of an L2 that is known not to be there. */
+static bool asks_for_absent_l2(const struct bench *b, const struct row_proof_set *set)
+{
+	for (unsigned i = 0; cpu_last_level(b->cpu) == 1 && i < ROW_PROOFS_MAX && set->proofs[i].concept; i++)
+		if (str_glob("line.in.l2*", set->proofs[i].concept))
+			return true;
+	return false;
+}
+
 void evidence_plan(struct bench *b, const struct row *r, unsigned runs, struct counting *c)
 {
 	const bool node = node_is_unknown(b, r);
@@ -132,7 +141,7 @@ void evidence_plan(struct bench *b, const struct row *r, unsigned runs, struct c
 	if (!b->cycles)
 		return;
 	for (const struct row_proof_set *set = r->proofs; set && set->proofs[0].concept; set++) {
-		if ((set->without_l3 && cpu_last_level(b->cpu) > 2) || (set->victim_l3 && !has_victim_l3(b->cpu)))
+		if ((set->without_l3 && cpu_last_level(b->cpu) > 2) || (set->victim_l3 && !has_victim_l3(b->cpu)) || asks_for_absent_l2(b, set))
 			continue;
 		if (node && !names_node(set))
 			c->node_unknown = true;

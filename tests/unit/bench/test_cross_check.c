@@ -209,7 +209,7 @@ static bool odd_unless_limited(const void *self, unsigned row, enum row_status s
 static void test_a_size_that_another_limits_is_as_expected(void **state)
 {
 	static const struct { const char *row, *other; int64_t milli; unsigned odd; } cases[] = {
-		{ "size.fill_buffers.entries", "size.super_queue.entries", 10000, 0 }, { "load.l2.latency", "load.l1.latency", 20000, 2 } };
+		{ "size.rs.entries", "size.rob.entries", 10000, 0 }, { "load.l2.latency", "load.l1.latency", 20000, 2 } };
 
 	(void)state;
 	for (unsigned i = 0; i < COUNT_OF(cases); i++) {

@@ -178,6 +178,7 @@ static void test_loop_fill_buffers_are_told_from_queues_and_load_buffers(void **
 	static const struct { const char *section, *key, *value; enum row_status status; int64_t entries; const char *why; } cases[] = {
 		{ "gq", "read", "6", ROW_UNPROVEN, 6, "a queue behind the fill buffers" }, { "gq", "read", "9", ROW_UNPROVEN, 9, "a queue behind the fill buffers" },
 		{ "gq", "read", "10", ROW_OK, 10, "" }, { "gq", "read", "11", ROW_OK, 10, "" }, { "lfb", "entries", "4", ROW_OK, 4, "" }, { "lfb", "entries", "6", ROW_OK, 6, "" },
+		{ "core", "load_buffers", "11", ROW_OK, 10, "" }, { "sq", "entries", "10", ROW_OK, 10, "" },
 		{ "sq", "entries", "5", ROW_UNPROVEN, 5, "a queue behind the fill buffers" }, { "core", "load_buffers", "4", ROW_UNPROVEN, 4, "the load buffer" },
 	};
 	static struct loop_run r;
@@ -189,10 +190,10 @@ static void test_loop_fill_buffers_are_told_from_queues_and_load_buffers(void **
 	assert_true(fread(text, 1, sizeof(text) - 1, f) > 0);
 	fclose(f);
 	for (unsigned i = 0; i < COUNT_OF(cases); i++) {
-		char *changed = loop_changed(text, cases[i].section, cases[i].key, cases[i].value);
+		char *long_queue = loop_changed(text, "gq", "read", "32"), *changed = loop_changed(long_queue, cases[i].section, cases[i].key, cases[i].value);
 
 		loop_open(&r, changed);
-		loop_suite(&r, "size.fill_buffers.entries,size.super_queue.entries");
+		loop_suite(&r, "size.fill_buffers.entries,size.load_buffer.entries,size.super_queue.entries");
 		const struct row_result *row = memory_host_result(&r.host, "size.fill_buffers.entries"), *queue = memory_host_result(&r.host, "size.super_queue.entries");
 		print_message("%s.%s = %s: %s, %lld, %s\n", cases[i].section, cases[i].key, cases[i].value, row_status_name(row->status), (long long)row->value_milli, row->reason);
 		assert_int_equal(row->status, cases[i].status);
@@ -201,6 +202,7 @@ static void test_loop_fill_buffers_are_told_from_queues_and_load_buffers(void **
 		assert_int_equal(queue->status, ROW_UNSUPPORTED);
 		assert_int_equal(r.sum.unexpected, 0);
 		loop_close(&r);
+		free(long_queue);
 		free(changed);
 	}
 }
