@@ -7,7 +7,7 @@ from reader import BITS64, Row, c_name, c_text, number, read_csv, read_ini, word
 EVENT_NAME = r"[A-Z][A-Z0-9_]*(\.[A-Z0-9_]+)*"
 FLAT_COLUMNS = ["name", "select", "umask", "cmask", "queue", "fixed", "counters", "extra_msr", "extra_value", "what", "source"]
 UNIT_COLUMNS = ["box", "event", "select", "extended", "counters", "increment", "units", "what", "source"]
-EMPTY = {"cmask": 0, "extended": 0, "queue": 0, "fixed": 0, "filters": [], "increment": 0, "extra_msr": 0, "extra_value": 0, "high": 0}
+EMPTY = {"cmask": 0, "extended": 0, "queue": 0, "fixed": 0, "filters": [], "implied": [], "increment": 0, "extra_msr": 0, "extra_value": 0, "high": 0}
 
 
 def read_flat_events(p, folder, path):
@@ -24,7 +24,7 @@ def read_flat_events(p, folder, path):
 
 
 def units_of(p, r, sets):
-    """'NAME=0x01:filter+filter ...', '=0x00:filter' without a name, or 'as EVENT': that one's."""
+    """'NAME=0x01:filter+filter=VALUE ...', '=0x00:filter' without a name, or 'as EVENT': that one's."""
     text = r["units"].split()
     if text[:1] == ["as"]:
         if len(text) != 2 or text[1] not in sets:
@@ -33,11 +33,12 @@ def units_of(p, r, sets):
         return sets[text[1]]
     units = []
     for t in text or ["=0x00"]:
-        m = re.fullmatch(r"([A-Z0-9_]*)=(0x[0-9A-Fa-f]{2,3})(?::([a-z0-9+]+))?", t)
+        m = re.fullmatch(r"([A-Z0-9_.]*)=(0x[0-9A-Fa-f]{2,6})(?::([a-z0-9]+(?:=0x[0-9A-Fa-f]+)?(?:\+[a-z0-9]+(?:=0x[0-9A-Fa-f]+)?)*))?", t)
         if not m:
-            p.add(r.where, "units", "'%s' is not NAME=0xNN or NAME=0xNN:filter" % t)
+            p.add(r.where, "units", "'%s' is not NAME=0xNN or NAME=0xNN:filter or NAME=0xNN:filter=VALUE" % t)
             continue
-        units.append((m.group(1), int(m.group(2), 16), m.group(3).split("+") if m.group(3) else []))
+        filters = [f.split("=") for f in m.group(3).split("+")] if m.group(3) else []
+        units.append((m.group(1), int(m.group(2), 16), [f[0] for f in filters if len(f) == 1], [(f[0], int(f[1], 16)) for f in filters if len(f) > 1]))
     return units
 
 
@@ -49,28 +50,28 @@ def read_unit_events(p, folder, path, box, prefix):
     out, sets = [], {}
     for r in (r for r in rows if r["box"] == box):
         base = dict(EMPTY, select=number(p, r, "select", 0, 0x3FFF), extended=number(p, r, "extended", 0, 1, 0),
-                    counters=number(p, r, "counters", 1, (1 << 32) - 1), increment=number(p, r, "increment", 1, 65535),
+                    counters=number(p, r, "counters", 1, (1 << 32) - 1), increment=number(p, r, "increment", 0, 65535),
                     what=words(p, r, "what"), source=words(p, r, "source"))
         sets[r["event"]] = units_of(p, r, sets)
-        for unit, umask, filters in sets[r["event"]]:
+        for unit, umask, filters, implied in sets[r["event"]]:
             e = Row(name=prefix + r["event"] + ("." + unit if unit else ""))
             e.where = r.where
-            e.event = dict(base, name=e["name"], umask=umask, filters=filters)
+            e.event = dict(base, name=e["name"], umask=umask, filters=filters, implied=implied)
             out.append(e)
     if not out:
         p.add(("tables/" + path, 1), "box", "no event of box %s" % box)
     return out
 
 
-NUMBERS = ["instances", "io_bus", "stride", "control", "counter", "control_stride", "counter_stride", "counters", "width", "enable",
+NUMBERS = ["instances", "io_bus", "bus_number", "stride", "control", "counter", "control_stride", "counter_stride", "counters", "width", "enable",
            "selectable", "select_bits", "present_leaf", "present_counters", "select_writes", "fixed_control", "fixed_counter", "fixed_enable", "fixed_reset", "box_control", "box_keep",
            "box_reset", "box_freeze", "box_steps", "box_status", "box_status_mask", "global_control", "global_counters", "global_fixed",
            "global_freeze", "global_unfreeze", "global_cores", "global_status", "global_status_mask", "status", "clear", "count_msr", "count_offset", "count_mask", "count_zero",
-           "count_other", "count_less", "count_cores", "jump_from", "jump", "map_mask", "map_enable", "free_running", "global_enable", "counter_0_code", "occupancy_code", "occupancy_edge", "occupancy_invert"]
-WIDE = ["code_high", "code_top", "umask_high"]
+           "count_other", "count_less", "count_cores", "count_bus", "count_ones", "jump_from", "jump", "map_mask", "map_enable", "free_running", "global_enable", "counter_0_code", "occupancy_code", "line_units", "occupancy_edge", "occupancy_invert"]
+WIDE = ["code_high", "code_top", "umask_high", "occupancy_counters"]
 SCOPES = ["socket", "complex"]
 NAMED = ["scope", "space", "map", "events", "unit_events", "prefix", "devices", "count_device", "filters", "fixed_event", "registers", "source"]
-BUSES = ["bus_device", "node_id", "node_id_mask", "node_map"]
+BUSES = ["bus_device", "node_id", "node_id_mask", "node_map", "bus_msr", "bus_valid"]
 
 
 def device(p, r, key, text):
@@ -198,8 +199,8 @@ def read_uncore(p, folder, path):
     for r in read_ini(p, folder, path, NAMED + NUMBERS + WIDE + BUSES):
         words(p, r, "source")
         r.value = {k: number(p, r, k, 0, BITS64, 0) for k in NUMBERS + WIDE + BUSES[1:]}
-        if "bus_device" in r:
-            r.device = device(p, r, "bus_device", r["bus_device"])
+        if "bus_device" in r or r.value["bus_msr"]:
+            r.device = device(p, r, "bus_device", r["bus_device"]) if "bus_device" in r else "0, 0, 0"
             uncore.buses.append(r)
             continue
         uncore.boxes.append(r)
@@ -229,8 +230,10 @@ def read_uncore(p, folder, path):
             p.add(r.where, "box_status", "goes with box_status_mask")
         if v["instances"] > 1 and not v["stride"] and not pci and r.get("scope") != "complex":
             p.add(r.where, "stride", "is missing")
-        if pci and max(v["control"] + v["counters"] * v["control_stride"], v["counter"] + v["counters"] * v["counter_stride"]) > 0x100:
-            p.add(r.where, "control", "lies beyond the 256 bytes that every access reaches")
+        if pci and max(v["control"] + v["counters"] * v["control_stride"], v["counter"] + v["counters"] * v["counter_stride"]) > 0x1000:
+            p.add(r.where, "control", "lies beyond the 4096 bytes of a function")
+        if pci and v["selectable"] >> 32 and v["control_stride"] < 8:
+            p.add(r.where, "selectable", "has more than 32 bits, and the selects are closer than 8 bytes")
         r.events = (read_unit_events(p, folder, beside(path, r["unit_events"]), r["name"], r.get("prefix", "")) if "unit_events" in r
                     else [] if only_fixed else read_flat_events(p, folder, beside(path, words(p, r, "events"))))
         if r.events is None:
@@ -238,6 +241,7 @@ def read_uncore(p, folder, path):
             r.events = []
         for e in r.events:
             spread(p, e.where, e["name"], v, e.event)
+            reach(v, e.event)
         r.codes = len({(e.event["select"], e.event["extended"], e.event["high"], e["name"].split(".")[0]) for e in r.events})
         if "fixed_event" in r:
             r.events.append(fixed_event(p, r, r["fixed_event"]))
@@ -256,6 +260,27 @@ def spread(p, where, name, v, e):
         p.add(where, name, "its code or umask has more than 8 bits, and the box no place for them")
     e["high"] = low << v["code_high"] | (above >> 4 << v["code_top"] if v["code_top"] else 0) | umask << v["umask_high"]
     e["select"], e["umask"] = e["select"] & 0xFF, e["umask"] & 0xFF
+
+
+def reach(v, e):
+    """An event that counts what counter 0 counts is for the others; occupancies are for the counters of the box that have them."""
+    if v["counter_0_code"] and e["select"] == v["counter_0_code"]:
+        e["counters"] &= ~1
+    if v["occupancy_counters"] and e["select"] & v["occupancy_code"]:
+        e["counters"] &= v["occupancy_counters"]
+
+
+def check_implied(p, r, e):
+    """At most one filter with a value of the event's own."""
+    v, filters = e.event, [f[0] for f in r.filters]
+    v["implied_filter"] = v["implied_value"] = 0
+    for name, value in v["implied"][:1]:
+        if name not in filters or value >> (r.filters[filters.index(name)][3] - r.filters[filters.index(name)][2] + 1):
+            p.add(e.where, e["name"], "box %s has no filter %s that holds 0x%X" % (r["name"], name, value))
+            continue
+        v["implied_filter"], v["implied_value"] = 1 + filters.index(name), value
+    if len(v["implied"]) > 1:
+        p.add(e.where, e["name"], "at most one filter with a value")
 
 
 def check_events(p, r):
@@ -277,6 +302,7 @@ def check_events(p, r):
             if f not in filters:
                 p.add(e.where, e["name"], "box %s has no filter %s; it has: %s" % (r["name"], f, " ".join(filters) or "none"))
         v["filter_bits"] = sum(1 << filters.index(f) for f in v["filters"] if f in filters)
+        check_implied(p, r, e)
 
 
 def check_boxes(p, r, allowed):
@@ -367,9 +393,9 @@ def write_boxes(out, r):
         tag = r["name"] + "_" + b["name"]
         out.write("static const struct uncore_event %s[] = {\n" % c_name("box_events", tag))
         for e in (x.event for x in b.events):
-            out.write("\t{ %s, 0x%02X, 0x%02X, %d, %d, %d, %d, 0x%X, %d, 0x%X, 0x%X, 0x%Xull, 0x%Xull,\n\t  %s, %s },\n" % (
+            out.write("\t{ %s, 0x%02X, 0x%02X, %d, %d, %d, %d, 0x%X, %d, 0x%X, %d, 0x%X, 0x%X, 0x%Xull, 0x%Xull,\n\t  %s, %s },\n" % (
                 c_text(e["name"]), e["select"], e["umask"], e["cmask"], e["extended"], e["queue"], e["fixed"], e["filter_bits"],
-                e["increment"], e["counters"], e["extra_msr"], e["extra_value"], e["high"], c_text(e["what"]), c_text(e["source"])))
+                e["implied_filter"], e["implied_value"], e["increment"], e["counters"], e["extra_msr"], e["extra_value"], e["high"], c_text(e["what"]), c_text(e["source"])))
         out.write("};\n")
         if b.devices:
             out.write("static const struct uncore_device %s[] = { %s };\n" % (

@@ -112,6 +112,8 @@ struct uncore_event {
 	uint8_t queue;           /* 1: a queue's occupancy: a bus lock must follow its selection before it counts */
 	uint8_t fixed;           /* 1: counted by the box's fixed counter alone */
 	uint8_t filters;         /* bit f: needs filter f of its box */
+	uint8_t implied;         /* 1 + a filter of its box that holds implied_value where the user gives none; 0 none */
+	uint32_t implied_value;
 	uint16_t increment;      /* what it can add in one cycle, 0 unknown */
 	uint32_t counter_mask;   /* general counters of the box that can count it */
 	uint32_t extra_msr;      /* must hold extra_value, 0 none */
@@ -135,6 +137,7 @@ struct uncore_box {
 	uint8_t instances;       /* of a socket, at most */
 	const struct uncore_device *devices; /* [instances], PCI only; vendor 0x8086 */
 	uint8_t io_bus;          /* 1: on the socket's bus of devices, below the uncore's */
+	uint8_t bus_number;      /* where a register names the buses of a socket: which of them */
 	uint32_t stride;
 	uint8_t jump_from;       /* instances from this one on lie `jump` further, 0 none */
 	uint32_t jump;
@@ -175,11 +178,14 @@ struct uncore_box {
 	uint32_t count_offset;
 	uint64_t count_mask;
 	uint8_t count_zero, count_other;
+	uint8_t count_bus;       /* bus_number of count_device */
+	uint8_t count_ones;      /* 1: the number is that of bits that are 1 */
 	uint32_t present_leaf;   /* CPUID leaf whose ECX has a bit for each instance that is there, 0 none */
 	uint8_t present_counters; /* its EBX[5 + this:this] is the number of counters of all of them */
 	uint8_t counter_0_code;  /* of the event that counts what counter 0 of the box counts; 0 none */
 	uint8_t occupancy_code;  /* bit of an event's code that says it adds up occupancies, whose edge and invert bits are others; 0 none */
 	uint32_t occupancy_edge, occupancy_invert;
+	uint8_t line_units;      /* of its events of data: how many a line of 64 bytes is; 0: 8, of 8 bytes each */
 	const struct uncore_filter *filters;
 	uint8_t filter_count;
 	const struct uncore_event *events;
@@ -196,11 +202,13 @@ struct uncore_metric {
 	const char *what, *source;
 };
 
-/* How buses are told to belong to sockets: a device that each socket has once, its node id, and the map from
+/* How buses are told to belong to sockets: an MSR of each socket that names its buses (Linux 6.12, uncore_snbep.c, CPU_BUS_NUMBER); or a device that each socket has once, its node id, and the map from
  * node ids to sockets, 3 bits each (manual 331051-002, 1.7, with the shift that its sample lacks). */
 struct uncore_buses {
 	struct uncore_device device; /* id 0: no PCI boxes */
 	uint32_t node_id, node_id_mask, node_map;
+	uint32_t msr;            /* or: that has the buses of its socket, 8 bits each; 0 none */
+	uint8_t valid;           /* its bit that says so */
 };
 
 /* One event of NetBurst's event detectors. A counter counts it through one of two ESCRs, each of which reaches some counters

@@ -93,8 +93,8 @@ def write_descriptor(out, r):
             kind, c_name(kind, r["name"]) if rows else "0", count, len(rows)))
     out.write("\t\t.stalls = %s,\n" % (c_name("stalls", r["name"]) if r.stalls else "0"))
     for b in r.buses:
-        out.write("\t\t.buses = { { %s }, 0x%X, 0x%X, 0x%X },\n" % (
-            b.device, b.value["node_id"], b.value["node_id_mask"], b.value["node_map"]))
+        out.write("\t\t.buses = { { %s }, 0x%X, 0x%X, 0x%X, 0x%X, %d },\n" % (
+            b.device, b.value["node_id"], b.value["node_id_mask"], b.value["node_map"], b.value["bus_msr"], b.value["bus_valid"]))
     out.write("\t\t.latency_sources = %s,\n" % (c_name("sources", r.sources) if r.sources else "0"))
     names = [x["name"] for x in r.events]
     if r.get("latency_auxiliary"):

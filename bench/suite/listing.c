@@ -130,6 +130,7 @@ static void listing_pci(const struct listing *l, struct text *t, const struct tr
 		if (l->restoring)
 			text_fmt(t, ": as found");
 		else if (e->pci.function == r.device->function && e->pci.reg - box->control < box->counters * box->control_stride &&
+		         (e->pci.reg - box->control) % box->control_stride == 0 &&
 		         (event = select_event(l, box, e->value, &source)) != NULL)
 			text_fmt(t, ": %s [%s]", event, source);
 	}

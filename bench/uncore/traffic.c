@@ -1,12 +1,14 @@
 /* bench/uncore/traffic.c: bytes that streams moved on each channel and link, counted by the uncore.
  *
- * A channel transfers lines of 64 bytes; a link transfers data flits of 8 bytes (manual 331051-002, 2.9.5: DRS_DATA * 8). Links count the data of
- * whole lines only, without headers, requests and snoops. */
+ * A channel transfers lines of 64 bytes; a link transfers data flits of 8 bytes (manual 331051-002, 2.9.5: DRS_DATA * 8), or counts a line's header
+ * with its data (line_units of the box). Links count the data of whole lines only, without requests and snoops. */
 #include "bench/uncore/traffic.h"
 
 #include "bench/measure/measure.h"
 #include "pmu/core/concept.h"
 
+#define LINE_BYTES 64
+#define FLITS_A_LINE 8   /* where the box's description says nothing */
 #define ODD_PERMILLE 40 /* of lines read or written: those of other work */
 #define LEAST_PART 8     /* of its traffic: not all channels of a machine have counters */
 #define PAIRS_BYTES (TRAFFIC_SOCKETS * TRAFFIC_COUNTS * SAMPLES_MAX * sizeof(struct pair))
@@ -22,6 +24,10 @@ bool traffic_method_of(const struct processor *p, struct traffic_method *out)
 		for (unsigned i = 0; i < kinds[k].instances; i++)
 			out->names[kinds[k].first + i] = concept_uncore(p, kinds[k].concept, i);
 	out->each = !out->names[TRAFFIC_READ + 1];
+	const struct uncore_box *box = NULL;
+	out->line_units = FLITS_A_LINE;
+	if (out->names[TRAFFIC_RECEIVED] && uncore_event_find(p, out->names[TRAFFIC_RECEIVED], &box) && box->line_units)
+		out->line_units = box->line_units;
 	return out->names[TRAFFIC_READ] != NULL;
 }
 
@@ -32,7 +38,10 @@ unsigned traffic_instances(const struct traffic_method *m, unsigned count)
 	return count < TRAFFIC_RECEIVED ? TRAFFIC_CHANNELS : TRAFFIC_LINKS;
 }
 
-unsigned traffic_bytes(unsigned count) { return count < TRAFFIC_RECEIVED ? 64 : 8; }
+int64_t traffic_bytes(const struct traffic_method *m, unsigned count, int64_t units)
+{
+	return count < TRAFFIC_RECEIVED ? units * LINE_BYTES : mul_div(units, LINE_BYTES, m->line_units);
+}
 
 enum status traffic_read(const struct access *a, const struct uncore *u, const struct traffic_method *m,
                          const struct uncore_slot *s, unsigned socket, unsigned count, uint64_t *values)
@@ -203,7 +212,7 @@ void traffic_reduce(const struct traffic *t, const struct bench *b, unsigned goo
 				if (reduce_slope(pairs_of(t, i, c), good, units, STAT_MEDIAN, &moved) != ST_OK)
 					return;
 				/* below 0: background traffic only */
-				s->bytes[c] = mul_div((moved.value_micro > 0 ? moved.value_micro : 0) * traffic_bytes(c), (int64_t)b->a->tsc_hz, ticks_micro);
+				s->bytes[c] = mul_div(traffic_bytes(&t->method, c, moved.value_micro > 0 ? moved.value_micro : 0), (int64_t)b->a->tsc_hz, ticks_micro);
 			}
 		}
 	}

@@ -10,7 +10,7 @@
 
 /* The event for each count, as uncore_plan takes it; NULL: none. `each`: one event counts on as many boxes as there are channels or links; its name
  * is at the first of their indices. */
-struct traffic_method { const char *names[TRAFFIC_COUNTS]; bool each; };
+struct traffic_method { const char *names[TRAFFIC_COUNTS]; bool each; uint8_t line_units; /* of a link's event: how many a line is */ };
 /* Uses the processor's expressions of the concepts. false: channels cannot count lines. */
 bool traffic_method_of(const struct processor *p, struct traffic_method *out);
 /* Number of counts, from `count` on, that a slot's event fills. */
@@ -20,8 +20,8 @@ MUST_CHECK enum status traffic_read(const struct access *a, const struct uncore 
                                     const struct uncore_slot *s, unsigned socket, unsigned count, uint64_t *values);
 /* Number of a socket's channels and links in `counted` (bit i: a slot of the plan counts from count i on). */
 void traffic_boxes(const struct uncore *u, const struct traffic_method *m, unsigned socket, uint32_t counted, struct traffic_socket *s);
-/* Bytes per unit of a count: a channel's line, a link's data flit. */
-unsigned traffic_bytes(unsigned count);
+/* Bytes of a count's units: of a channel's lines, of the flits of a link that carry lines. */
+int64_t traffic_bytes(const struct traffic_method *m, unsigned count, int64_t units);
 
 /* Multicore rows: sockets are requested, then counted around windows. */
 struct bench;

@@ -448,7 +448,7 @@ static void traffic(struct loop *l, struct row_result *out)
 		units = link && units < 0 ? 0 : units; /* the row itself moved no data over the links */
 		if (units < 0)
 			return;
-		s->bytes[c] = mul_div(units, (int64_t)out->queue.uncore_hz, clock) * traffic_bytes(c);
+		s->bytes[c] = traffic_bytes(&q->streams, c, mul_div(units, (int64_t)out->queue.uncore_hz, clock));
 	}
 	out->traffic.sockets = s->channels > 0;
 }

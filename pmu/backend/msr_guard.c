@@ -35,6 +35,8 @@ static void take_own(struct pci_address at, const struct uncore_box *b, const st
 {
 	for (unsigned c = 0; c < b->counters; c++) {
 		take(at, b->control + c * b->control_stride, b->selectable, PUT_BACK, d, "select of a counter", out);
+		if (b->selectable >> 32)
+			take(at, b->control + c * b->control_stride + 4, b->selectable >> 32, PUT_BACK, d, "select of a counter, high half", out);
 		take_counter(at, b->counter + c * b->counter_stride, b, d, out);
 	}
 	if (b->fixed_control) {

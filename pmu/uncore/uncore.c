@@ -18,6 +18,9 @@ static unsigned index_of(const struct uncore *u, const struct uncore_box *b) { r
 	for (unsigned i = 0; i < UNCORE_INSTANCES_MAX; i++) \
 		if ((u)->present[socket][index_of(u, b)] >> i & 1)
 
+/* Whether it has a control of its own, or one with the socket's others, that freezes it; otherwise a register starts its counters. */
+static bool freezes(const struct uncore_box *b) { return b->global_freeze || b->box_freeze; }
+
 static struct uncore_at at_of(const struct uncore_box *b, unsigned socket, unsigned i)
 {
 	return (struct uncore_at){ b, (uint16_t)socket, (uint16_t)i, UNCORE_OWN };
@@ -92,9 +95,9 @@ static enum status change_boxes(const struct access *a, const struct uncore *u, 
 	enum status s = ST_OK;
 	for (unsigned n = 0; n < p->box_count && s == ST_OK; n++) {
 		const struct uncore_box *b = &p->boxes[n];
-		if (!b->global_freeze || !in_run(plan, run, b))
+		if (!freezes(b) || !in_run(plan, run, b))
 			continue;
-		if (!u->box_freeze) {
+		if (!u->box_freeze && b->global_freeze) {
 			if (b->global_control != written)
 				s = wr(a, u, socket, b->global_control, change == FREEZE ? b->global_freeze : b->global_unfreeze);
 			written = b->global_control;
@@ -180,18 +183,18 @@ static enum status prepare(const struct access *a, struct uncore *u, unsigned so
 	enum status s = selects_off(a, u, socket, b);
 	if (b->free_running)
 		return s;
-	if (s == ST_OK && b->global_freeze)
+	if (s == ST_OK && freezes(b))
 		s = probe_width(a, u, socket, b);
 	EACH_INSTANCE(i, u, socket, b) {
 		const struct uncore_at at = at_of(b, socket, i);
-		if (!b->global_freeze)
+		if (!freezes(b))
 			break; /* the counters in use are zeroed last, after the bus lock */
 		for (unsigned c = 0; c < b->counters && s == ST_OK; c++)
 			s = uncore_write_counter(a, u, at, b->counter + c * b->counter_stride, 0);
 		if (s == ST_OK && b->fixed_counter)
 			s = uncore_write_counter(a, u, at, b->fixed_counter, 0);
 		if (s == ST_OK && b->box_control)
-			s = write_box(a, u, at, b->box_keep | b->box_reset | (u->box_freeze ? b->box_freeze : 0));
+			s = write_box(a, u, at, b->box_keep | b->box_reset | (u->box_freeze || !b->global_freeze ? b->box_freeze : 0));
 	}
 	return s == ST_OK ? uncore_clear_overflow(a, u, socket, b) : s;
 }
@@ -321,7 +324,7 @@ enum status uncore_start(const struct access *a, struct uncore *u, const struct 
 	if (s == ST_OK && queue)
 		s = uncore_bus_lock(a, u->speaker[socket], lock_va);
 	for (unsigned i = 0; i < plan->count && s == ST_OK; i++)
-		if (plan->slots[i].run == run && !plan->slots[i].box->global_freeze)
+		if (plan->slots[i].run == run && !freezes(plan->slots[i].box))
 			s = zero_counter(a, u, socket, &plan->slots[i]);
 	uint32_t started = 0;
 	for (unsigned b = 0; b < p->box_count && s == ST_OK; b++) {

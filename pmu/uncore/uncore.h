@@ -14,6 +14,7 @@
 #define UNCORE_EVENTS_MAX    32
 #define UNCORE_BOXES_MAX     16 /* types of boxes */
 #define UNCORE_INSTANCES_MAX 32 /* of a type in a socket */
+#define UNCORE_BUSES_MAX     6  /* that a register of the socket names */
 
 struct uncore_bus { uint16_t segment; uint8_t bus; bool known; };
 
@@ -25,6 +26,7 @@ struct uncore {
 	uint8_t complexes[UNCORE_SOCKETS_MAX];
 	struct uncore_bus bus[UNCORE_SOCKETS_MAX];    /* of the uncore's functions */
 	struct uncore_bus io_bus[UNCORE_SOCKETS_MAX]; /* of the socket's devices */
+	struct uncore_bus numbered[UNCORE_SOCKETS_MAX][UNCORE_BUSES_MAX]; /* as that register names them */
 	uint32_t present[UNCORE_SOCKETS_MAX][UNCORE_BOXES_MAX]; /* bit i: instance i of the type */
 	uint64_t mapped[UNCORE_BOXES_MAX];            /* boxes in memory: the address from which their registers' offsets are told */
 	uint8_t width[UNCORE_BOXES_MAX];              /* bits that a counter keeps, probed; 0: not yet */
@@ -106,7 +108,9 @@ MUST_CHECK enum status uncore_reg_write(const struct access *a, const struct unc
 MUST_CHECK enum status uncore_reg_read(const struct access *a, const struct uncore *u, struct uncore_at at, uint32_t reg, uint64_t *value);
 MUST_CHECK enum status uncore_write_counter(const struct access *a, const struct uncore *u, struct uncore_at at, uint32_t reg, uint64_t value);
 MUST_CHECK enum status uncore_read_counter(const struct access *a, const struct uncore *u, struct uncore_at at, uint32_t reg, uint64_t *value);
-/* A select, written as often as the type needs. */
+/* The bus of a box's functions on a socket. */
+const struct uncore_bus *uncore_bus_of(const struct uncore *u, const struct uncore_box *box, unsigned socket);
+/* A select, written as often as the type needs; of more than 32 bits in configuration space its high half first. */
 MUST_CHECK enum status uncore_write_select(const struct access *a, const struct uncore *u, struct uncore_at at, unsigned counter, uint64_t value);
 
 #endif

@@ -9,6 +9,7 @@
 
 #define PCI_VENDOR_INTEL 0x8086u
 #define PCI_BUSES        256
+#define PCI_BYTES        256 /* of a function that every access reaches */
 #define PCI_SEGMENTS     4  /* searched; a segment that no backend reaches ends the search */
 #define MAP_ENTRIES      8
 #define MAP_BITS         3
@@ -173,12 +174,27 @@ static const struct uncore_device *io_device(const struct processor *p)
 	return NULL;
 }
 
+/* Buses that each socket's register names. They are in segment 0. */
+static void name_buses(const struct access *a, struct uncore *u)
+{
+	const struct uncore_buses *k = &u->cpu->processor->buses;
+	for (unsigned socket = 0; socket < u->sockets; socket++) {
+		uint64_t names;
+		if (a->ops->rdmsr(a->self, u->speaker[socket], k->msr, &names) != ST_OK || !(names >> k->valid & 1))
+			continue;
+		for (unsigned i = 0; i < UNCORE_BUSES_MAX; i++)
+			u->numbered[socket][i] = (struct uncore_bus){ 0, (uint8_t)(names >> 8 * i), true };
+	}
+}
+
 /* Buses in descending order, so that the last uncore bus seen is the next higher one. */
 static void find_buses(const struct access *a, struct uncore *u)
 {
 	const struct processor *p = u->cpu->processor;
 	const struct uncore_device *io = io_device(p);
 	bool answers = true;
+	if (p->buses.msr)
+		name_buses(a, u);
 	if (!p->buses.device.id)
 		return;
 	for (unsigned segment = 0; segment < PCI_SEGMENTS; segment++) {
@@ -216,7 +232,8 @@ static unsigned cores_of(const struct cpu *cpu)
 /* Number of instances according to the socket, or to the table if it does not tell. */
 static enum status count_of(const struct access *a, const struct uncore *u, unsigned socket, const struct uncore_box *b, unsigned *n)
 {
-	const struct uncore_bus *bus = &u->bus[socket];
+	const struct uncore_buses *k = &u->cpu->processor->buses;
+	const struct uncore_bus *bus = k->msr && b->count_bus < UNCORE_BUSES_MAX ? &u->numbered[socket][b->count_bus] : &u->bus[socket];
 	unsigned told = 0;
 	*n = b->instances;
 	if (b->scope == UNCORE_OF_COMPLEX && u->complexes[socket] < *n)
@@ -243,7 +260,7 @@ static enum status count_of(const struct access *a, const struct uncore *u, unsi
 			return ST_MISSING;
 		at.device = b->count_device.device, at.function = b->count_device.function, at.reg = (uint16_t)b->count_offset;
 		const enum status s = a->ops->pci_read32(a->self, at, &value);
-		const unsigned coded = value & b->count_mask ? b->count_other : b->count_zero;
+		const unsigned coded = b->count_ones ? bit_count(value & (uint32_t)b->count_mask) : value & b->count_mask ? b->count_other : b->count_zero;
 		if (s == ST_OK && coded < *n)
 			*n = coded;
 		return s;
@@ -329,7 +346,7 @@ static bool answers_at(const struct access *a, const struct uncore *u, struct un
 static uint32_t find_boxes(const struct access *a, struct uncore *u, unsigned socket, const struct uncore_box *b)
 {
 	const unsigned type = (unsigned)(b - u->cpu->processor->boxes);
-	const struct uncore_bus *bus = b->io_bus ? &u->io_bus[socket] : &u->bus[socket];
+	const struct uncore_bus *bus = uncore_bus_of(u, b, socket);
 	uint32_t present = 0;
 	unsigned n;
 	if (count_of(a, u, socket, b, &n) != ST_OK || (b->space == UNCORE_MMIO && msr_guard_mapped_base(a, b, &u->mapped[type]) != ST_OK))
@@ -343,7 +360,8 @@ static uint32_t find_boxes(const struct access *a, struct uncore *u, unsigned so
 		if (a->failure)
 			a->failure->known = false;
 		if (b->space == UNCORE_PCI) {
-			if (bus->known && device_is(a, (struct pci_address){ .segment = bus->segment, .bus = bus->bus }, &b->devices[i], &answers))
+			if (bus->known && device_is(a, (struct pci_address){ .segment = bus->segment, .bus = bus->bus }, &b->devices[i], &answers) &&
+			    (b->control < PCI_BYTES || answers_at(a, u, at)))
 				present |= 1u << i;
 		} else if (answers_at(a, u, at)) {
 			present |= 1u << i;

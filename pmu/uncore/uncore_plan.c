@@ -79,6 +79,11 @@ static enum status suffixes(struct uncore_slot *s, const char *name)
 	/* edge and invert apply to the comparison, which a threshold of 0 does not make (manual 331051-002, 1.5) */
 	if ((s->edge || s->invert) && !s->threshold && !s->event->cmask)
 		return ST_SYNTAX;
+	const unsigned own = s->event->implied - 1u;
+	if (s->event->implied && !(s->used >> own & 1)) {
+		s->filter[own] = s->event->implied_value;
+		s->used |= (uint8_t)(1u << own);
+	}
 	return s->event->filters & ~s->used ? ST_SYNTAX : ST_OK;
 }
 
@@ -87,7 +92,7 @@ static enum status suffixes(struct uncore_slot *s, const char *name)
 static bool acts_on(const struct uncore_slot *s, const struct uncore_slot *o, unsigned f)
 {
 	for (unsigned i = 0; i < s->box->event_count; i++)
-		if (s->box->events[i].filters >> f & 1)
+		if (s->box->events[i].filters >> f & 1 || s->box->events[i].implied == f + 1)
 			return false;
 	return !s->box->filters[f].select && (s->used & o->used || (s->event->select == o->event->select && s->event->extended == o->event->extended));
 }

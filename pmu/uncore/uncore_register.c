@@ -5,9 +5,16 @@
 #define SELECT_BYTES 4u
 #define READS_MOST 8 /* of a counter whose high half changes in between: it carries once per 2^32 events */
 
+const struct uncore_bus *uncore_bus_of(const struct uncore *u, const struct uncore_box *box, unsigned socket)
+{
+	if (u->cpu->processor->buses.msr)
+		return &u->numbered[socket][box->bus_number < UNCORE_BUSES_MAX ? box->bus_number : 0];
+	return box->io_bus ? &u->io_bus[socket] : &u->bus[socket];
+}
+
 static enum status pci_register(const struct uncore *u, struct uncore_at at, uint32_t reg, struct pci_address *out)
 {
-	const struct uncore_bus *bus = at.box->io_bus ? &u->io_bus[at.socket] : &u->bus[at.socket];
+	const struct uncore_bus *bus = uncore_bus_of(u, at.box, at.socket);
 	const struct uncore_device *d = &at.box->devices[at.instance];
 	if (!bus->known)
 		return ST_UNSUPPORTED;
@@ -94,7 +101,9 @@ enum status uncore_write_select(const struct access *a, const struct uncore *u, 
 	const struct uncore_box *b = at.box;
 	const uint32_t reg = b->control + counter * b->control_stride;
 	enum status s = ST_OK;
-	if (b->select_writes > 1)
+	if (b->space == UNCORE_PCI && b->selectable >> 32)
+		s = uncore_reg_write(a, u, at, reg + 4, value >> 32);
+	if (s == ST_OK && b->select_writes > 1)
 		s = uncore_reg_write(a, u, at, reg, value & ~b->enable);
 	return s == ST_OK ? uncore_reg_write(a, u, at, reg, value) : s;
 }

@@ -22,7 +22,7 @@ static unsigned stat_options(struct option *list, unsigned most)
 		{"-I", OPTION_TEXT, &interval, "MS", NULL, 0, 0, "print a line every MS milliseconds of the machine's time, such as 100 or 0.05"},
 		{"--for", OPTION_TEXT, &duration, "MS", NULL, 0, 0, "duration of each run (default with -I: ten intervals)"},
 		{"--windows", OPTION_NUMBER, &windows, "N", NULL, 0, 1000000, "instead of --for: windows of each run (default: 4)"},
-		{"--per", OPTION_CHOICE, &per, "sum|socket|box|core", "sum|socket|box|core", 0, 0, "one figure per event, per socket, or per box and core (either word)"},
+		{"--per", OPTION_CHOICE, &per, "sum|socket|box|channel|core", "sum|socket|box|channel|core", 0, 0, "one figure per event, per socket, or per box, as a channel is one, and core (any of these words)"},
 		{"--format", OPTION_CHOICE, &format, "text|csv|json", "text|csv|json", 0, 0, "output format (default: text)"},
 		{"--seed", OPTION_NUMBER, &seed, "N", NULL, 0, UINT64_MAX, "seed of random orders; 0: a fixed one"},
 	};
@@ -108,7 +108,7 @@ static int stat_run_command(const struct command *c, int operands, char **operan
 	struct session_settings s = {
 		.events = events, .metrics = metrics, .workload = workload, .cores = cores, .windows = windows, .seed = seed,
 		.format = !strcmp(format, "json") ? STAT_JSON : !strcmp(format, "csv") ? STAT_CSV : STAT_TEXT,
-		.detail = !strcmp(per, "box") || !strcmp(per, "core") ? STAT_BY_BOX : !strcmp(per, "socket") ? STAT_BY_SOCKET : STAT_SUM,
+		.detail = !strcmp(per, "box") || !strcmp(per, "channel") || !strcmp(per, "core") ? STAT_BY_BOX : !strcmp(per, "socket") ? STAT_BY_SOCKET : STAT_SUM,
 	};
 	char problem[512];
 	struct backend b;

@@ -5,6 +5,7 @@
 #include "pmu/sim/machine/machine_reading.h"
 #include "pmu/sim/machine/uncore_map.h"
 
+#define MESH_BUSES 3 /* of a socket behind its first, a bus_step apart: with boxes, and the last with links */
 #define NODE_BYTES_LEAST 0x1000000u /* code, and what a row maps at the least */
 
 static bool power_of_two(uint64_t v)
@@ -63,7 +64,7 @@ static enum status check_cores(struct machine_reading *r)
 		return machine_wrong(r, &m->topology_dies, "topology.complexes is a multiple of the dies");
 	if (m->topology_complexes > 1 && (!m->l3_bytes || m->l3_inclusive))
 		return machine_wrong(r, &m->topology_complexes, "more than one needs an L3 that is not inclusive");
-	if (m->topology_complexes > 1 && (str_equal(m->pmu_uncore, "boxes") || str_equal(m->pmu_uncore, "socket")))
+	if (m->topology_complexes > 1 && (str_equal(m->pmu_uncore, "boxes") || str_equal(m->pmu_uncore, "mesh") || str_equal(m->pmu_uncore, "socket")))
 		return machine_wrong(r, &m->topology_complexes, "1 with the uncore counters of sockets and boxes");
 	if (m->core_rs > m->core_rob)
 		return machine_wrong(r, &m->core_rs, "at most core.rob");
@@ -198,7 +199,7 @@ static enum status check_pmu(struct machine_reading *r)
 	if (m->pmu_netburst && m->pmu_version)
 		return machine_wrong(r, &m->pmu_version, "0 with pmu.netburst");
 	if (!uncore_known(m->pmu_uncore))
-		return machine_wrong(r, (const uint64_t *)(const void *)m->pmu_uncore, "none, socket, boxes, fabric or client");
+		return machine_wrong(r, (const uint64_t *)(const void *)m->pmu_uncore, "none, socket, boxes, mesh, fabric or client");
 	if (str_equal(m->pmu_uncore, "fabric") && (!m->pmu_amd || !m->l3_bytes || m->topology_sockets * m->topology_complexes > 16))
 		return machine_wrong(r, (const uint64_t *)(const void *)m->pmu_uncore, "fabric needs an AMD PMU, an L3, and at most 16 complexes in all");
 	if (str_equal(m->pmu_uncore, "client") && (m->topology_sockets > 1 || m->topology_complexes > 1 || !m->l3_bytes))
@@ -210,10 +211,18 @@ static enum status check_pmu(struct machine_reading *r)
 			return machine_wrong(r, &m->uncore_bus, "the last socket's bus is at most 255, the sockets at most 8");
 		if (m->uncore_sbos == 3)
 			return machine_wrong(r, &m->uncore_sbos, "2 or 4");
-		if (m->l3_slices < 1 || m->l3_slices > 18)
-			return machine_wrong(r, &m->l3_slices, "at most 18 with uncore boxes");
+		if (m->l3_slices < 1 || m->l3_slices > 24)
+			return machine_wrong(r, &m->l3_slices, "at most 24 with uncore boxes");
 		if (m->dram_channels % m->uncore_home_agents || m->dram_channels / m->uncore_home_agents > 4)
 			return machine_wrong(r, &m->dram_channels, "with uncore boxes up to 4 a home agent, as many for each");
+	}
+	if (str_equal(m->pmu_uncore, "mesh")) {
+		if (m->topology_sockets > 8 || MESH_BUSES * m->uncore_bus + (m->topology_sockets - 1) * m->uncore_bus_step > 255 || MESH_BUSES * m->uncore_bus >= m->uncore_bus_step)
+			return machine_wrong(r, &m->uncore_bus, "the last socket's fourth bus is at most 255, and those of a socket below the next one's; sockets at most 8");
+		if (m->l3_slices < 1 || m->l3_slices > 28)
+			return machine_wrong(r, &m->l3_slices, "at most 28 with an uncore's mesh");
+		if (m->dram_channels % m->uncore_home_agents || m->dram_channels / m->uncore_home_agents > 3)
+			return machine_wrong(r, &m->dram_channels, "with an uncore's mesh up to 3 a home agent, as many for each");
 	}
 	return ST_OK;
 }

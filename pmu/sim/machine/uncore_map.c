@@ -36,7 +36,7 @@ static const struct map_name flags[] = {
 };
 static const struct map_name queues[] = { { "read", UNCORE_OF_READ }, { "write", UNCORE_OF_WRITE }, { "peer", UNCORE_OF_PEER } };
 
-struct reading { const char *file; struct map_text text; struct text problem; };
+struct reading { const char *file; struct map_text text; struct text problem; struct uncore_term terms[UNCORE_TERMS]; /* of the row that is read */ };
 
 static enum status wrong(struct reading *r, const char *column, struct map_cell c, const char *allowed)
 {
@@ -60,7 +60,7 @@ static enum status read_tag(struct reading *r, struct map_cell c, struct uncore_
 		t->tags |= 1ull << tag->value;
 		return ST_OK;
 	}
-	if (c.length > 4 && map_same(c.at, 4, "unit", false) && parse_u64(c.at + 4, c.length - 4, &v) == ST_OK && v < UNCORE_UNITS) {
+	if (c.length > 4 && map_same(c.at, 4, "unit", false) && parse_u64(c.at + 4, c.length - 4, &v) == ST_OK && v < 32) {
 		t->unit = (uint8_t)v;
 		return ST_OK;
 	}
@@ -83,7 +83,7 @@ static enum status read_terms(struct reading *r, struct map_cell cell, struct un
 			return wrong(r, "signals", word, "an uncore signal of the list in tables/machines/FORMAT.md");
 		if (one.length && (parse_u64(one.at, one.length, &times) != ST_OK || !times || times > 255))
 			return wrong(r, "signals", one, "a factor from 1 to 255");
-		struct uncore_term *t = &e->terms[e->term_count++];
+		struct uncore_term *t = &r->terms[e->term_count++];
 		*t = (struct uncore_term){ .signal = s->value, .times = (uint8_t)times, .unit = UNCORE_OWN_UNITS };
 		while (factor.length) {
 			enum status st = read_tag(r, map_cut(&factor, ':'), t);
@@ -167,17 +167,45 @@ static enum status read_row(struct reading *r, struct map_cell line, struct unco
 	return ST_OK;
 }
 
+/* What the rows need beside themselves: terms, and bytes of names and reasons, of which equal ones after each other are kept once. */
+struct needed { size_t rows, terms, words; };
+
+static struct needed needed_by(const char *text, size_t bytes)
+{
+	struct map_text t = { text, text + bytes, 0 };
+	struct map_cell line, before = { 0 };
+	struct needed n = { 0 };
+	while (map_next_line(&t, &line)) {
+		struct map_cell c[CELLS] = { 0 };
+		for (unsigned i = 0; i < CELLS; i++)
+			c[i] = map_cut(&line, ',');
+		while (c[6].length) {
+			(void)map_cut(&c[6], ' ');
+			n.terms++;
+		}
+		const bool same = c[7].length == before.length && (!before.length || !memcmp(c[7].at, before.at, before.length));
+		n.words += c[5].length + 1 + (same ? 0 : c[7].length + 1);
+		before = c[7];
+		n.rows++;
+	}
+	return n;
+}
+
 size_t uncore_map_bytes(const char *text, size_t bytes)
 {
-	return map_lines(text, bytes) * (sizeof(struct uncore_row) + 2) + bytes;
+	const struct needed n = needed_by(text, bytes);
+	return n.rows * sizeof(struct uncore_row) + n.terms * sizeof(struct uncore_term) + n.words + 1;
 }
 
 enum status uncore_map_read(const char *file_name, const char *text, size_t bytes, void *at, struct uncore_map *out,
                             char *problem, size_t capacity)
 {
 	struct reading r = { .file = file_name, .text = { text, text + bytes, 0 } };
+	const struct needed n = needed_by(text, bytes);
 	struct uncore_row *rows = at, one;
-	char *words = NULL;
+	struct uncore_term *terms = at ? (struct uncore_term *)(rows + n.rows) : NULL;
+	char *words = at ? (char *)(terms + n.terms) : NULL;
+	const char *reason = words;
 	struct map_cell line, name, why;
 	unsigned count = 0;
 	enum status st = ST_OK;
@@ -186,13 +214,19 @@ enum status uncore_map_read(const char *file_name, const char *text, size_t byte
 		r.text.line = r.text.line ? r.text.line : 1;
 		return syntax_error(&r, "the first line is not " HEADER);
 	}
-	words = at ? (char *)at + map_lines(text, bytes) * sizeof(struct uncore_row) : NULL;
+	if (at)
+		*words++ = 0; /* no reason */
 	while (!st && map_next_line(&r.text, &line)) {
 		struct uncore_row *e = rows ? &rows[count] : &one;
 		st = read_row(&r, line, e, &name, &why);
 		if (!st && rows) {
+			memcpy(terms, r.terms, e->term_count * sizeof(*terms));
+			e->terms = terms;
+			terms += e->term_count;
 			e->name = map_keep(&words, &name);
-			e->why = map_keep(&words, &why);
+			if (!map_same(why.at, why.length, reason, false))
+				reason = map_keep(&words, &why);
+			e->why = reason;
 		}
 		count++;
 	}

@@ -9,7 +9,7 @@
 #include "pmu/sim/signals/uncore_signal.h"
 
 /* The boxes of a map. SOCKET: the one PMU of a socket without boxes. */
-#define UNCORE_BOXES(X) X(UBOX) X(CBO) X(SBO) X(PCU) X(HA) X(IMC) X(IRP) X(QPI) X(R2) X(R3) X(SOCKET) X(L3) X(DF) X(UMC) X(ARB)
+#define UNCORE_BOXES(X) X(UBOX) X(CBO) X(SBO) X(PCU) X(HA) X(IMC) X(IRP) X(QPI) X(R2) X(R3) X(CHA) X(M2M) X(UPI) X(M3UPI) X(IIO) X(TRAFFIC) X(SOCKET) X(L3) X(DF) X(UMC) X(ARB)
 enum uncore_box {
 #define X(name) UNCORE_BOX_##name,
 	UNCORE_BOXES(X)
@@ -17,7 +17,7 @@ enum uncore_box {
 	UNCORE_BOX_COUNT
 };
 
-#define UNCORE_TERMS 8
+#define UNCORE_TERMS 8 /* of a row, at most */
 #define UNCORE_UMASK_ANY -1
 #define UNCORE_CODE_EXTENDED 0x100
 
@@ -62,7 +62,7 @@ struct uncore_row {
 	uint32_t flags;
 	int16_t umask;
 	uint8_t term_count;
-	struct uncore_term terms[UNCORE_TERMS];
+	const struct uncore_term *terms;
 	const char *name, *why; /* why: UNCORE_NEVER, UNCORE_UNMODELLED */
 };
 struct uncore_map { unsigned count; const struct uncore_row *rows; };

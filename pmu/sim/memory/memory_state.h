@@ -144,7 +144,7 @@ struct memory {
 	bool row_opened;        /* ... whether the last access to a bank opened its row, where rows stay open */
 	uint64_t link_waits;    /* ... core cycles that its data waited for the link */
 	struct link_pool { uint64_t back[32], own[16]; } link_pool[8][4][2]; /* of the uncore PMU: [socket][link][AD, BL]: core cycles at which shared credits, and those of a class, are back */
-	uint64_t sbo_credit[8][32][2][2][8]; /* of the uncore PMU: [socket][stop][SBo of its ring][AD, BL]: uncore cycles at which credits are back */
+	uint64_t sbo_credit[8][40][2][2][8]; /* of the uncore PMU: [socket][stop][SBo of its ring][AD, BL]: uncore cycles at which credits are back */
 	uint64_t sbo_last[8][4]; /* of the uncore PMU: [socket][SBo], the uncore cycle after that of the last message */
 	struct uncore_sink sink;
 };

@@ -9,7 +9,7 @@
 #include "pmu/sim/memory/memory_state.h"
 
 /* A slice of the L3 and the core beside it share a stop. Numbers are the units of signals of a stop. */
-enum { STOP_SLICE = 0, STOP_SBO = 18, STOP_HOME = 22, STOP_DEVICES = 24, STOP_LINK = 25, STOP_COUNT = 28 };
+enum { STOP_SLICE = 0, STOP_SBO = 28, STOP_HOME = 32, STOP_DEVICES = 34, STOP_LINK = 35, STOP_COUNT = 38 };
 
 struct uncore_ring_message {
 	unsigned socket, from, to; /* stops */

@@ -21,7 +21,7 @@ enum uncore_tag {
 };
 #define UNCORE_TRAFFIC UNC_RING_AD /* the first of the signals that only PMON boxes count */
 #define UTAG(name) (1ull << UTAG_##name)
-#define UNCORE_UNITS 32
+#define UNCORE_UNITS 64
 
 /* What an occurrence is besides its signal and unit, for filters. */
 struct uncore_about {

@@ -40,6 +40,7 @@ MUST_CHECK enum status boxes_mmio_write(struct boxes *b, uint64_t address, unsig
 /* The kinds. */
 extern const struct box_kind box_socket; /* uncore_nhm.c */
 extern const struct box_kind box_boxes;  /* uncore_hsx.c */
+extern const struct box_kind box_mesh;   /* uncore_mesh.c */
 extern const struct box_kind box_fabric; /* uncore_amd.c */
 extern const struct box_kind box_client; /* uncore_client.c */
 

@@ -164,10 +164,10 @@ static const char *watch_of(struct fabric *u, enum uncore_box box, unsigned chan
 		c->clock |= rows[r]->how == UNCORE_CLOCK;
 		for (unsigned i = 0; i < rows[r]->term_count; i++) {
 			const struct uncore_term *t = &rows[r]->terms[i];
-			const uint32_t own = box == UNCORE_BOX_UMC ? 1u << channel : UNITS_ALL;
+			const uint64_t own = box == UNCORE_BOX_UMC ? 1ull << channel : UNITS_ALL;
 			if (w->part_count == UNCORE_PARTS)
 				return "more sub-events together than the model adds up";
-			w->parts[w->part_count++] = (struct uncore_part){ t->signal, t->times, t->unit == UNCORE_OWN_UNITS ? own : 1u << t->unit, t->tags };
+			w->parts[w->part_count++] = (struct uncore_part){ t->signal, t->times, t->unit == UNCORE_OWN_UNITS ? own : 1ull << t->unit, t->tags };
 		}
 	}
 	c->times = c->over = 1;

@@ -1,5 +1,5 @@
-/* pmu/sim/uncore/uncore_hsx.c: the uncore PMU of Haswell-EP: its boxes, their counters and the effects of their registers.
- * uncore_hsx_msr.c and uncore_hsx_pci.c know the addresses.
+/* pmu/sim/uncore/uncore_hsx.c: the uncore PMU of Haswell-EP, and of Skylake-SP: boxes, their counters and the effects of their registers.
+ * uncore_hsx_msr.c and uncore_hsx_pci.c know the addresses of the former, uncore_mesh.c of the latter.
  *
  * Sources: manual 331051-002 (tables 1-2, 1-3, 2-1 to 2-233) as corrected by Linux 6.12 (uncore_snbep.c, hswep_*) and lspci
  * listings of such machines: device ids of the memory channels, SBox stride and first writes, IRP's counters and bus.
@@ -35,7 +35,7 @@
 /* What distinguishes the kinds. `legal`: bits of a select. */
 static const struct kind {
 	const char *name;
-	uint32_t legal;
+	uint64_t legal;
 	uint8_t counters, status_bits, filters;
 	bool fixed, overflow, twice, must_one; /* ov_en exists; selects latch twice; bit 16 or 17:16 of the control must be 1 */
 	uint8_t global_bit;                    /* of the first box in the socket's status */
@@ -51,6 +51,13 @@ static const struct kind {
 	[HSX_QPI] = { "QPI port", 0xFFF6FFFF, 4, 4, 4, false, true, false, true, 25, { 0x8003FFF8, 0xF000F, 0x8003FFF8, 0xF000F } },
 	[HSX_R2] = { "R2PCIe", 0xFFD6FFFF, 4, 4, 0, false, true, true, false, 29, { 0 } },
 	[HSX_R3] = { "R3QPI link", 0xFFD6FFFF, 3, 3, 0, false, true, true, false, 27, { 0 } },
+	/* Linux 6.12, skx_*: masks of selects and filters; no box of a mesh names itself in the socket's status here */
+	[HSX_CHA] = { "CHA", 0xFFCEFFFF, 4, 4, 2, false, false, false, false, 0, { 0x7FE1FFF, 0xFFFFFE3B } },
+	[HSX_M2M] = { "M2M", 0xFFC6FFFF, 4, 4, 0, false, false, false, false, 0, { 0 } },
+	[HSX_UPI] = { "UPI link", 0xFFEFFFFFC6FFFF, 4, 4, 0, false, false, false, false, 0, { 0 } },
+	[HSX_M3UPI] = { "M3UPI link", 0xFFC6FFFF, 3, 3, 0, false, false, false, false, 0, { 0 } },
+	[HSX_IIO] = { "IIO stack", 0x7FFFFFC6FFFF, 4, 4, 0, false, false, false, false, 0, { 0 } },
+	[HSX_TRAFFIC] = { "IRP of a stack", 0xFFC6FFFF, 2, 2, 0, false, false, false, false, 0, { 0 } },
 };
 
 const char *hsx_kind_name(enum hsx_kind kind) { return kinds[kind].name; }
@@ -77,16 +84,15 @@ static uint64_t value_of(const struct hsx *u, unsigned s, const struct box *b, u
 	const uint64_t hz = hsx_clock_hz(u->m, (enum hsx_kind)b->kind);
 	if (!c->on || c->dead)
 		return c->base;
-	if (c->meaning.how == UNCORE_CLOCK)
+	if (c->how == UNCORE_CLOCK)
 		return c->base + cycles_at(u->m, uncore_taps_now(u->taps) - c->start, hz);
 	const uint64_t counted = uncore_watch_value(u->taps, s, (unsigned)c->watch);
-	return c->base + (uncore_watch_is_time(&c->meaning.watch) ? cycles_at(u->m, counted, hz) : counted);
+	return c->base + (c->time ? cycles_at(u->m, counted, hz) : counted);
 }
 
 /* A threshold of the select's own over what the event counts. NULL: applied; else why not. */
-static const char *apply_threshold(const struct box *b, struct counter *c)
+static const char *apply_threshold(const struct box *b, const struct counter *c, struct uncore_watch *w)
 {
-	struct uncore_watch *w = &c->meaning.watch;
 	const unsigned threshold = c->select >> 24 & (b->kind == HSX_PCU ? 0x1F : 0xFF);
 	const bool pcu = b->kind == HSX_PCU && (c->latched & 0xFF) == PCU_OCCUPANCY;
 	const bool edge = c->select & (pcu ? PCU_EDGE : SEL_EDGE), inverted = c->select & (pcu ? PCU_INVERT : SEL_INVERT);
@@ -101,13 +107,37 @@ static const char *apply_threshold(const struct box *b, struct counter *c)
 	return NULL;
 }
 
+/* What an enabled counter's registers say that it counts; NULL, or why nothing. */
+static const char *meaning_of(const struct hsx *u, const struct box *b, unsigned n, struct hsx_meaning *out)
+{
+	const struct counter *c = &b->counter[n];
+	hsx_meaning(u->m, (enum hsx_kind)b->kind, b->instance, c->latched, &b->filter, out);
+	if (out->how == UNCORE_COUNTER_0) {
+		if (n == 0 || !b->counter[0].on || b->counter[0].dead || meaning_of(u, b, 0, out))
+			return "counter 0 counts nothing that this one could see";
+	}
+	if (out->how == UNCORE_UNMODELLED)
+		return out->why;
+	if (out->how == UNCORE_NEVER)
+		return NULL;
+	if (b->kind != HSX_PCU && c->select & SEL_TID) { /* of a CHA: thread 2:0, core 8:3 */
+		const uint32_t id = b->filter.value[0];
+		out->watch.filter.by_thread = true;
+		out->watch.filter.thread = b->kind == HSX_CHA ? (uint8_t)((id >> 3 & 0x3F) * 2 + (id & 7)) : id & 0x3F;
+	}
+	if (out->how == UNCORE_CLOCK)
+		return c->select >> 24 > 1 || c->select & (SEL_EDGE | SEL_INVERT) ? "the clock has no threshold in this model" : NULL;
+	return apply_threshold(b, c, &out->watch);
+}
+
 /* What an enabled counter counts; NULL, or why nothing. */
 static const char *begin(struct hsx *u, unsigned s, struct box *b, unsigned n, enum finding_kind *kind)
 {
 	struct counter *c = &b->counter[n];
+	struct hsx_meaning meaning;
 	unsigned number;
 	*kind = FIND_UNMODELLED;
-	c->meaning = (struct hsx_meaning){ .how = UNCORE_CLOCK };
+	c->how = UNCORE_CLOCK;
 	if (n == HSX_FIXED)
 		return NULL;
 	const struct uncore_row *row = hsx_row(b->map, (enum hsx_kind)b->kind, c->latched);
@@ -118,28 +148,14 @@ static const char *begin(struct hsx *u, unsigned s, struct box *b, unsigned n, e
 	}
 	if (!row)
 		return "no such event code in this box";
-	hsx_meaning(u->m, (enum hsx_kind)b->kind, b->instance, c->latched, &b->filter, &c->meaning);
-	if (c->meaning.how == UNCORE_COUNTER_0) {
-		if (n == 0 || !b->counter[0].on || b->counter[0].dead)
-			return "counter 0 counts nothing that this one could see";
-		c->meaning = b->counter[0].meaning;
-	}
-	if (c->meaning.how == UNCORE_UNMODELLED)
-		return c->meaning.why;
-	if (c->meaning.how == UNCORE_NEVER)
-		return NULL;
-	if (b->kind != HSX_PCU && c->select & SEL_TID) {
-		c->meaning.watch.filter.by_thread = true;
-		c->meaning.watch.filter.thread = b->filter.value[0] & 0x3F;
-	}
-	if (c->meaning.how == UNCORE_CLOCK)
-		return c->select >> 24 > 1 || c->select & (SEL_EDGE | SEL_INVERT) ? "the clock has no threshold in this model" : NULL;
-	const char *why = apply_threshold(b, c);
-	if (why)
+	const char *why = meaning_of(u, b, n, &meaning);
+	c->how = (uint8_t)meaning.how;
+	if (why || meaning.how == UNCORE_NEVER || meaning.how == UNCORE_CLOCK)
 		return why;
-	if (uncore_watch_begin(u->taps, s, &c->meaning.watch, &number) != ST_OK)
+	if (uncore_watch_begin(u->taps, s, &meaning.watch, &number) != ST_OK)
 		return "no memory for what it counts";
 	c->watch = (int16_t)number;
+	c->time = uncore_watch_is_time(&meaning.watch);
 	return NULL;
 }
 
@@ -183,7 +199,7 @@ static void go_on(struct hsx *u, unsigned s, struct box *b, unsigned n, const st
 	tell(a, b, n, MISTAKE_LATCH, FIND_NO_LATCH, latched ? NULL : "an event that was not written twice, nor while its box was frozen: the one before it counts",
 	     "331051, SBo, R2PCIe and R3QPI control");
 	const char *why = begin(u, s, b, n, &kind);
-	c->dead = why || c->meaning.how == UNCORE_NEVER;
+	c->dead = why || c->how == UNCORE_NEVER;
 	c->ran = true;
 	if (latched)
 		tell(a, b, n, MISTAKE_EVENT, kind, why, kind == FIND_WRONG_COUNTER ? "331051, performance monitoring events of the box" : NULL);
@@ -260,7 +276,8 @@ enum status hsx_read_box(struct hsx *u, unsigned s, struct box *b, enum reg reg,
 	uint64_t v = 0;
 	const struct counter *c = &b->counter[n > HSX_FIXED ? 0 : n];
 	switch (reg) {
-	case REG_SELECT: v = b->counter[n].select; break;
+	case REG_SELECT: v = b->counter[n].select | (msr ? (uint64_t)b->counter[n].select_high << 32 : 0); break;
+	case REG_SELECT_HIGH: v = b->counter[n].select_high; break;
 	case REG_COUNTER: case REG_COUNTER_HIGH:
 		if (reg == REG_COUNTER)
 			tell(a, b, n, MISTAKE_FROZEN, FIND_IGNORED, !(c->select & SEL_EN) || c->ran ? NULL :
@@ -288,7 +305,7 @@ static enum status write_control(struct hsx *u, unsigned s, struct box *b, uint6
 		hsx_finding_of_box(a, FIND_FAULT, b, value, "more than one new bit in an SBox control raises #GP", "331051, SBo box control");
 		return ST_FAULT;
 	}
-	if (k->must_one && b->kind != HSX_SBO && !(value & BOX_RESERVED_ONE))
+	if (k->must_one && !hsx_mesh(u->m) && b->kind != HSX_SBO && !(value & BOX_RESERVED_ONE))
 		hsx_finding_of_box(a, FIND_RESERVED_IGNORED, b, value, "bits 17:16 of a box control must be written 1, or bit 16 alone as drivers do", "331051, box control");
 	const bool released = b->frozen && !(value & BOX_FREEZE);
 	b->last_control = (uint32_t)value;
@@ -297,7 +314,7 @@ static enum status write_control(struct hsx *u, unsigned s, struct box *b, uint6
 		struct counter *c = &b->counter[n];
 		go_off(u, s, b, n);
 		if (value & BOX_RESET_SELECTS)
-			c->select = c->latched = 0;
+			c->select = c->select_high = c->latched = 0;
 		else if (released)
 			c->latched = c->select & SEL_EVENT;
 		if (value & BOX_RESET_COUNTERS)
@@ -311,9 +328,9 @@ static enum status write_select(struct hsx *u, unsigned s, struct box *b, unsign
 {
 	const struct kind *k = &kinds[b->kind];
 	struct counter *c = &b->counter[n];
-	const uint32_t legal = n == HSX_FIXED ? (SEL_EN | SEL_OV_EN | (b->kind == HSX_IMC ? FIXED_RESET | SEL_INVERT : 0)) : k->legal;
-	if (value & ~(uint64_t)legal) {
-		const bool faults = msr && value >> 32;
+	const uint64_t legal = n == HSX_FIXED ? (SEL_EN | SEL_OV_EN | (b->kind == HSX_IMC ? FIXED_RESET | SEL_INVERT : 0)) : k->legal;
+	if (value & ~legal) {
+		const bool faults = msr && value >> 32 & ~(legal >> 32);
 		if (a) {
 			struct sim_finding one = hsx_finding_of(a, b, n, (uint32_t)value);
 			one.kind = faults ? FIND_RESERVED : FIND_RESERVED_IGNORED;
@@ -336,6 +353,8 @@ static enum status write_select(struct hsx *u, unsigned s, struct box *b, unsign
 	if ((value ^ c->select) & ~(uint64_t)SEL_EN)
 		c->told = 0;
 	c->select = (uint32_t)value;
+	if (msr)
+		c->select_high = (uint32_t)(value >> 32);
 	program_box(u, s, b, n == 0, a); /* others may depend on counter 0 */
 	return ST_OK;
 }
@@ -347,6 +366,12 @@ enum status hsx_write_box(struct hsx *u, unsigned s, struct box *b, enum reg reg
 	switch (reg) {
 	case REG_CONTROL: return write_control(u, s, b, value, a);
 	case REG_SELECT: return write_select(u, s, b, n, value, msr, a);
+	case REG_SELECT_HIGH:
+		if (value & ~(k->legal >> 32))
+			hsx_finding_of_box(a, FIND_RESERVED_IGNORED, b, value & ~(k->legal >> 32), "reserved bits of a select", "331051, counter control");
+		b->counter[n].select_high = (uint32_t)(value & k->legal >> 32);
+		program_box(u, s, b, true, a);
+		return ST_OK;
 	case REG_COUNTER: case REG_COUNTER_HIGH:
 		now = value_of(u, s, b, n);
 		go_off(u, s, b, n);
@@ -384,16 +409,16 @@ struct box *hsx_find_box(struct hsx_socket *k, enum hsx_kind kind, unsigned inst
 
 /* ---- set-up ----------------------------------------------------------------------------------- */
 
-static size_t hsx_bytes(const struct machine *m)
+size_t hsx_bytes(const struct machine *m)
 {
-	(void)m;
-	return sizeof(struct hsx);
+	const size_t sockets = m->topology_sockets < SOCKETS_MAX ? (size_t)m->topology_sockets : SOCKETS_MAX;
+	return sizeof(struct hsx) - (SOCKETS_MAX - sockets) * sizeof(struct hsx_socket);
 }
 
-static void hsx_init(void *box, const struct machine *m, struct uncore_taps *taps)
+void hsx_init(void *box, const struct machine *m, struct uncore_taps *taps)
 {
 	struct hsx *u = box;
-	memset(u, 0, sizeof(*u));
+	memset(u, 0, hsx_bytes(m));
 	u->m = m;
 	u->taps = taps;
 	for (unsigned s = 0; s < m->topology_sockets && s < SOCKETS_MAX; s++) {
@@ -401,12 +426,12 @@ static void hsx_init(void *box, const struct machine *m, struct uncore_taps *tap
 		k->config = (uint32_t)m->l3_slices;
 		for (unsigned kind = 0; kind < HSX_KINDS; kind++)
 			for (unsigned i = 0; i < hsx_boxes(m, (enum hsx_kind)kind) && k->boxes < BOXES_MAX; i++)
-				k->box[k->boxes++] = (struct box){ .map = m->uncore, .kind = (uint8_t)kind, .instance = (uint8_t)i, .pci = hsx_pci_of(m, s, (enum hsx_kind)kind, i) };
+				k->box[k->boxes++] = (struct box){ .map = m->uncore, .kind = (uint8_t)kind, .instance = (uint8_t)i, .pci = hsx_mesh(m) ? hsx_mesh_pci_of(m, s, (enum hsx_kind)kind, i) : hsx_pci_of(m, s, (enum hsx_kind)kind, i) };
 		for (unsigned i = 0; i < k->boxes; i++) {
 			struct box *b = &k->box[i];
 			for (unsigned n = 0; n <= HSX_FIXED; n++)
 				b->counter[n].watch = -1;
-			if (m->fault_firmware_counting && (b->kind == HSX_CBO || b->kind == HSX_IMC)) { /* clocks, left on */
+			if (m->fault_firmware_counting && (b->kind == HSX_CBO || b->kind == HSX_CHA || b->kind == HSX_IMC)) { /* clocks, left on */
 				b->counter[1].select = SEL_EN;
 				b->counter[1].base = 0x1234;
 			}

@@ -1,4 +1,4 @@
-/* pmu/sim/uncore/uncore_hsx.h: the inside of the simulated PMON boxes, for uncore_hsx*.c and tests.
+/* pmu/sim/uncore/uncore_hsx.h: the inside of the simulated PMON boxes, for uncore_hsx*.c, uncore_mesh.c and tests.
  *
  * Kinds of boxes, what their event codes count in signals of the memory model, and their registers. */
 #ifndef SIM_UNCORE_HSX_H
@@ -8,8 +8,9 @@
 #include "pmu/sim/machine/uncore_map.h"
 #include "pmu/sim/memory/uncore_ring.h"
 
-enum hsx_kind { HSX_UBOX, HSX_CBO, HSX_SBO, HSX_PCU, HSX_HA, HSX_IMC, HSX_IRP, HSX_QPI, HSX_R2, HSX_R3, HSX_KINDS };
-_Static_assert((unsigned)HSX_UBOX == UNCORE_BOX_UBOX && (unsigned)HSX_R3 == UNCORE_BOX_R3, "boxes in the order of a map's");
+/* Those from CHA on are of the mesh of Skylake-SP, which has UBox, PCU and iMC too; TRAFFIC: the IRP of a stack, in MSRs. */
+enum hsx_kind { HSX_UBOX, HSX_CBO, HSX_SBO, HSX_PCU, HSX_HA, HSX_IMC, HSX_IRP, HSX_QPI, HSX_R2, HSX_R3, HSX_CHA, HSX_M2M, HSX_UPI, HSX_M3UPI, HSX_IIO, HSX_TRAFFIC, HSX_KINDS };
+_Static_assert((unsigned)HSX_UBOX == UNCORE_BOX_UBOX && (unsigned)HSX_TRAFFIC == UNCORE_BOX_TRAFFIC, "boxes in the order of a map's");
 
 #define HSX_COUNTERS 4
 #define HSX_FIXED    HSX_COUNTERS /* the fixed counter behind the general ones */
@@ -32,7 +33,9 @@ void hsx_meaning(const struct machine *m, enum hsx_kind kind, unsigned instance,
 const struct uncore_row *hsx_row(const struct uncore_map *map, enum hsx_kind kind, uint32_t select);
 /* The box's clock. */
 uint64_t hsx_clock_hz(const struct machine *m, enum hsx_kind kind);
-/* Number of boxes of a kind per socket. */
+/* Whether the machine's uncore is a mesh. */
+bool hsx_mesh(const struct machine *m);
+/* Number of boxes of a kind per socket; 0: the machine's layout has none. */
 unsigned hsx_boxes(const struct machine *m, enum hsx_kind kind);
 
 #endif

@@ -22,6 +22,10 @@ static uint32_t select_address(const struct box *b, unsigned n)
 	case HSX_SBO: return 0x721 + 10u * b->instance + n;
 	case HSX_PCU: return 0x711 + n;
 	case HSX_UBOX: return n == HSX_FIXED ? 0x703 : 0x705 + n;
+	case HSX_CHA: return 0xE01 + 0x10u * b->instance + n;
+	case HSX_IIO: return 0xA48 + 0x20u * b->instance + n;
+	case HSX_TRAFFIC: return 0xA5B + 0x20u * b->instance + n;
+	case HSX_M2M: case HSX_UPI: return b->pci | hsx_mesh_select((enum hsx_kind)b->kind, n);
 	default: return b->pci | (n == HSX_FIXED ? 0xF0 : 0xD8 + 4 * n);
 	}
 }

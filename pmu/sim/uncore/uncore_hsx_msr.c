@@ -18,7 +18,7 @@ static struct box *msr_box(struct hsx_socket *k, uint32_t msr, enum reg *reg, un
 {
 	*reg = REG_NONE;
 	*n = 0;
-	if (msr - 0xE00 < 18 * 0x10) { /* CBo: control, 4 selects, 2 filters, status, 4 counters */
+	if (msr - 0xE00 < 24 * 0x10) { /* CBo: control, 4 selects, 2 filters, status, 4 counters */
 		const unsigned at = msr & 0xF;
 		*reg = at == 0 ? REG_CONTROL : at <= 4 ? REG_SELECT : at <= 6 ? REG_FILTER : at == 7 ? REG_STATUS : at <= 0xB ? REG_COUNTER : REG_NONE;
 		*n = at <= 4 ? at - 1 : at <= 6 ? at - 5 : at - 8;

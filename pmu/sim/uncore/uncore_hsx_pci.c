@@ -2,7 +2,8 @@
  * device ids, registers, and the functions that identify sockets and boxes.
  *
  * Sources: manual 331051-002, tables 1-3 and 2-60 to 2-233, as corrected by Linux 6.12 (uncore_snbep.c, hswep_*) and lspci
- * listings of such machines: device ids of the memory channels, IRP's counters and bus, the UBox function.
+ * listings of such machines: device ids of the memory channels, IRP's counters and bus, the UBox function. Broadwell-EP has the same functions,
+ * with another upper byte of their ids (bdx_*): uncore.ids.
  *
  * Not modelled: the other registers of these functions, which read as 0, and all other functions of such a chipset. */
 #include "pmu/sim/uncore/uncore_hsx_state.h"
@@ -163,7 +164,7 @@ enum status hsx_pci_read32(void *box, struct pci_address at, uint32_t *value, st
 	sim_finding_none(finding);
 	const enum reg reg = pci_reg(f, at.reg, &n);
 	if (at.reg == 0)
-		v = (uint32_t)f->id << 16 | 0x8086;
+		v = (uint32_t)(f->id & 0xFF) << 16 | (uint32_t)u->m->uncore_ids << 24 | 0x8086;
 	else if (reg == REG_NONE)
 		v = read_other(u, f, socket, at.reg);
 	else

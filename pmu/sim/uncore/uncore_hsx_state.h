@@ -1,19 +1,21 @@
-/* pmu/sim/uncore/uncore_hsx_state.h: shared by uncore_hsx.c, uncore_hsx_msr.c and uncore_hsx_pci.c. */
+/* pmu/sim/uncore/uncore_hsx_state.h: shared by uncore_hsx*.c and uncore_mesh*.c. */
 #ifndef SIM_UNCORE_HSX_STATE_H
 #define SIM_UNCORE_HSX_STATE_H
 
 #include "pmu/sim/uncore/uncore_hsx.h"
 
 #define SOCKETS_MAX 8
-#define BOXES_MAX   48
+#define BOXES_MAX   56
 
 /* Mistakes of a counter that are told once. */
 enum mistake { MISTAKE_LATCH = 1, MISTAKE_EVENT = 2, MISTAKE_THRESHOLD = 4, MISTAKE_FROZEN = 8 };
 
 struct counter {
 	uint64_t base, start, wraps;  /* when it was enabled: value, uncore cycle; carries that the status shows already */
-	struct hsx_meaning meaning;
-	uint32_t select, latched;     /* as read; the latched event */
+	uint8_t how;                  /* enum uncore_how: what it counts is a clock, a watch, or nothing */
+	bool time;                    /* its watch counts cycles */
+	uint32_t select, select_high; /* as read, low and high half; */
+	uint32_t latched;             /* the latched event */
 	int16_t watch;                /* of the socket, -1: none */
 	bool on, dead;                /* dead: enabled, and counts nothing */
 	bool ran;                     /* it has been on since its select was written */
@@ -55,10 +57,13 @@ void hsx_finding_of_counter(const struct access_to *a, enum finding_kind kind, c
 struct sim_finding hsx_finding_of(const struct access_to *a, const struct box *b, unsigned n, uint32_t select);
 const char *hsx_kind_name(enum hsx_kind kind);
 
-enum reg { REG_CONTROL, REG_SELECT, REG_COUNTER, REG_COUNTER_HIGH, REG_FILTER, REG_STATUS, REG_NONE };
+enum reg { REG_CONTROL, REG_SELECT, REG_SELECT_HIGH, REG_COUNTER, REG_COUNTER_HIGH, REG_FILTER, REG_STATUS, REG_NONE };
 /* A box of a socket; NULL: it has none. */
 struct box *hsx_find_box(struct hsx_socket *k, enum hsx_kind kind, unsigned instance);
 unsigned hsx_counters(enum hsx_kind kind);
+/* The boxes of all sockets as they are after a reset. */
+void hsx_init(void *box, const struct machine *m, struct uncore_taps *taps);
+size_t hsx_bytes(const struct machine *m);
 /* Enables and disables counters of a socket as its registers say; brings its overflow bits up to date, and stops it if they
  * say so. */
 void hsx_program(struct hsx *u, unsigned s, const struct access_to *a);
@@ -76,5 +81,8 @@ enum status hsx_wrmsr(void *box, unsigned thread, uint32_t msr, uint64_t value, 
 uint32_t hsx_pci_of(const struct machine *m, unsigned socket, enum hsx_kind kind, unsigned instance);
 enum status hsx_pci_read32(void *box, struct pci_address at, uint32_t *value, struct sim_finding *finding);
 enum status hsx_pci_write32(void *box, struct pci_address at, uint32_t value, struct sim_finding *finding);
+/* uncore_mesh.c: the same of a mesh; the offset of a box's first select in its function, and the distance of selects. */
+uint32_t hsx_mesh_pci_of(const struct machine *m, unsigned socket, enum hsx_kind kind, unsigned instance);
+uint32_t hsx_mesh_select(enum hsx_kind kind, unsigned n);
 
 #endif

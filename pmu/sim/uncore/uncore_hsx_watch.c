@@ -3,28 +3,40 @@
  *
  * Not modelled: thresholds over codes that combine with a clock; a device's thread id beside those of cores. */
 #include "pmu/sim/uncore/uncore_hsx.h"
+#include "pmu/text.h"
 
 #define RANK_BANKS 16       /* of DDR4 */
+#define CHA_REMOTE      1u
+#define CHA_LOCAL       2u
+#define CHA_ALL_OPCODES 8u
+#define CHA_NOT_NEAR    32u
+#define STACKS 6            /* of devices, of a mesh: Linux 6.12, skx_uncore_iio */
 #define PCU_HZ 800000000ull /* manual 331051-002, 2.8 */
 
 uint64_t hsx_clock_hz(const struct machine *m, enum hsx_kind kind)
 {
 	switch (kind) {
 	case HSX_PCU: return PCU_HZ;
-	case HSX_QPI: return m->uncore_qpi_mts * 1000000 / 8; /* eight transfers a cycle */
+	case HSX_QPI: case HSX_UPI: return m->uncore_qpi_mts * 1000000 / 8; /* eight transfers a cycle */
 	case HSX_IMC: return m->dram_channel_bytes_per_second / 16; /* 8 bytes at both edges */
 	default: return m->uncore_hz;
 	}
 }
 
+bool hsx_mesh(const struct machine *m) { return str_equal(m->pmu_uncore, "mesh"); }
+
 unsigned hsx_boxes(const struct machine *m, enum hsx_kind kind)
 {
+	const bool both = kind == HSX_UBOX || kind == HSX_PCU || kind == HSX_IMC;
+	if (!both && hsx_mesh(m) != (kind >= HSX_CHA))
+		return 0;
 	switch (kind) {
-	case HSX_CBO: return (unsigned)m->l3_slices;
+	case HSX_CBO: case HSX_CHA: return (unsigned)m->l3_slices;
 	case HSX_SBO: return (unsigned)m->uncore_sbos;
-	case HSX_HA: return (unsigned)m->uncore_home_agents;
+	case HSX_HA: case HSX_M2M: return (unsigned)m->uncore_home_agents;
+	case HSX_IIO: case HSX_TRAFFIC: return STACKS;
 	case HSX_IMC: return (unsigned)m->dram_channels;
-	case HSX_QPI: case HSX_R3: return (unsigned)m->uncore_qpi_links;
+	case HSX_QPI: case HSX_R3: case HSX_UPI: case HSX_M3UPI: return (unsigned)m->uncore_qpi_links;
 	default: return 1;
 	}
 }
@@ -37,24 +49,25 @@ static const uint8_t unit_kinds[UNC_COUNT] = {
 };
 
 /* The units of a signal that a box counts. */
-static uint32_t units_of(const struct machine *m, enum hsx_kind kind, unsigned instance, enum unit_kind unit)
+static uint64_t units_of(const struct machine *m, enum hsx_kind kind, unsigned instance, enum unit_kind unit)
 {
 	switch (unit) {
-	case SLICE: return kind == HSX_CBO ? 1u << instance : UNITS_ALL;
-	case LINK: return kind == HSX_QPI || kind == HSX_R3 ? 1u << instance : UNITS_ALL;
+	case SLICE: return kind == HSX_CBO || kind == HSX_CHA ? 1ull << instance : UNITS_ALL;
+	case LINK: return kind == HSX_QPI || kind == HSX_R3 || kind == HSX_UPI || kind == HSX_M3UPI ? 1ull << instance : UNITS_ALL;
 	case CHANNEL:
-		if (kind == HSX_HA) { /* each home agent has its share of the socket's channels, in order */
+		if (kind == HSX_HA || kind == HSX_M2M) { /* each home agent has its share of the socket's channels, in order */
 			const unsigned per = (unsigned)((m->dram_channels + m->uncore_home_agents - 1) / m->uncore_home_agents);
-			return ((1u << per) - 1) << instance * per;
+			return ((1ull << per) - 1) << instance * per;
 		}
-		return kind == HSX_IMC ? 1u << instance : UNITS_ALL;
+		return kind == HSX_IMC ? 1ull << instance : UNITS_ALL;
 	case STOP:
 		switch (kind) {
-		case HSX_CBO: return 1u << (STOP_SLICE + instance);
-		case HSX_SBO: return 1u << (STOP_SBO + instance);
-		case HSX_HA: return 1u << (STOP_HOME + instance);
-		case HSX_R2: case HSX_IRP: return 1u << STOP_DEVICES;
-		case HSX_R3: case HSX_QPI: return 1u << (STOP_LINK + instance);
+		case HSX_CBO: return 1ull << (STOP_SLICE + instance);
+		case HSX_SBO: return 1ull << (STOP_SBO + instance);
+		case HSX_HA: return 1ull << (STOP_HOME + instance);
+		case HSX_R2: case HSX_IRP: return 1ull << STOP_DEVICES;
+		case HSX_TRAFFIC: return instance ? 0 : 1ull << STOP_DEVICES; /* the device is behind the first stack */
+		case HSX_R3: case HSX_QPI: return 1ull << (STOP_LINK + instance);
 		default: return UNITS_ALL;
 		}
 	default: return UNITS_ALL;
@@ -62,6 +75,34 @@ static uint32_t units_of(const struct machine *m, enum hsx_kind kind, unsigned i
 }
 
 /* ---- filters ---------------------------------------------------------------------------------- */
+
+/* A CHA's. Filter 0: states 17 I, 21 S, 22 E, 23 M, 24 F, between them those of the snoop filter (libpfm4, skx_unc_cha). Filter 1: 0 remote, 1 local, 3 all opcodes, 5 lines that are not
+ * in near memory, which here are all, 18:9 and 28:19 an opcode each. Its opcodes are those of 9 bits before it with another prefix. NULL: done; or why the
+ * model cannot do it. */
+static const char *cha_filters(unsigned flags, const struct hsx_filters *f, struct hsx_meaning *out)
+{
+	static const struct { uint8_t bit; uint64_t tag; } states[] = { { 17, UTAG(I) }, { 21, UTAG(S) }, { 22, UTAG(E) }, { 23, UTAG(M) }, { 24, UTAG(F) } };
+	const uint32_t first = f->value[0], second = f->value[1], opcode = second >> 9 & 0x3FF;
+	if (flags & UNCORE_STATE) {
+		out->watch.filter.by_state = true;
+		for (unsigned i = 0; i < COUNT_OF(states); i++)
+			if (first >> states[i].bit & 1)
+				out->watch.filter.states |= states[i].tag;
+	}
+	if (!(flags & UNCORE_OPCODE))
+		return NULL;
+	if (second >> 19 & 0x3FF)
+		return "a second opcode of the filter";
+	if (!(second & CHA_NOT_NEAR) || !(second & (CHA_LOCAL | CHA_REMOTE)))
+		out->how = UNCORE_NEVER; /* nothing passes */
+	for (unsigned i = 0; i < out->watch.part_count && (second & (CHA_LOCAL | CHA_REMOTE)) != (CHA_LOCAL | CHA_REMOTE); i++)
+		out->watch.parts[i].tags |= second & CHA_LOCAL ? UTAG(LOCAL) : UTAG(REMOTE);
+	if (!(second & CHA_ALL_OPCODES)) {
+		out->watch.filter.by_opcode = true;
+		out->watch.filter.opcode = (uint16_t)(opcode >> 7 == 4 ? 0x180 | (opcode & 0x7F) : 0);
+	}
+	return NULL;
+}
 
 static void filters_of(unsigned flags, const struct hsx_filters *f, struct uncore_pass *out)
 {
@@ -94,11 +135,11 @@ static void add_terms(const struct machine *m, enum hsx_kind kind, unsigned inst
 {
 	for (unsigned i = 0; i < e->term_count; i++) {
 		const struct uncore_term *t = &e->terms[i];
-		uint32_t units = units_of(m, kind, instance, (enum unit_kind)unit_kinds[t->signal]);
+		uint64_t units = units_of(m, kind, instance, (enum unit_kind)unit_kinds[t->signal]);
 		if (t->unit < UNCORE_OWN_FIRST)
-			units = 1u << t->unit;
+			units = 1ull << t->unit;
 		else if (t->unit != UNCORE_OWN_UNITS)
-			units &= units ? 1u << (__builtin_ctz(units) + t->unit - UNCORE_OWN_FIRST) : 0;
+			units &= units ? 1ull << (__builtin_ctzll(units) + t->unit - UNCORE_OWN_FIRST) : 0;
 		if (out->watch.part_count == UNCORE_PARTS) {
 			out->how = UNCORE_UNMODELLED;
 			out->why = "more sub-events together than the model adds up";
@@ -183,5 +224,11 @@ void hsx_meaning(const struct machine *m, enum hsx_kind kind, unsigned instance,
 	}
 	if (n && silent == n)
 		out->how = UNCORE_NEVER;
-	filters_of(flags, filters, &out->watch.filter);
+	if (kind != HSX_CHA) {
+		filters_of(flags, filters, &out->watch.filter);
+		return;
+	}
+	out->why = cha_filters(flags, filters, out);
+	if (out->why)
+		out->how = UNCORE_UNMODELLED;
 }

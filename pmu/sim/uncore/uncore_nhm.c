@@ -137,7 +137,7 @@ static const char *add_terms(const struct uncore_socket *k, const struct uncore_
 			continue;
 		if (w->part_count == UNCORE_PARTS)
 			return "more sub-events together than the model adds up";
-		w->parts[w->part_count++] = (struct uncore_part){ t->signal, t->times, t->unit == UNCORE_OWN_UNITS ? UNITS_ALL : 1u << t->unit, t->tags };
+		w->parts[w->part_count++] = (struct uncore_part){ t->signal, t->times, t->unit == UNCORE_OWN_UNITS ? UNITS_ALL : 1ull << t->unit, t->tags };
 	}
 	return NULL;
 }

@@ -19,7 +19,7 @@
 #define BANK 16          /* watches with a threshold that share a struct signals */
 #define BANKS (WATCHES / BANK)
 #define RANK_BANKS 16    /* of DDR4 */
-#define NODES 16384
+#define NODES 32768
 #define NONE 0           /* as a node's number: the list ends */
 #define NO_RING 0xFFFF
 
@@ -275,8 +275,8 @@ static bool subscribe(struct watches *w, unsigned number)
 	const struct uncore_watch *x = &w->at[number].w;
 	for (unsigned p = 0; p < x->part_count; p++) {
 		w->subscribed[x->parts[p].signal]++;
-		for (uint32_t left = x->parts[p].units; left; left &= left - 1) {
-			uint16_t *head = &w->head[x->parts[p].signal][__builtin_ctz(left)];
+		for (uint64_t left = x->parts[p].units; left; left &= left - 1) {
+			uint16_t *head = &w->head[x->parts[p].signal][__builtin_ctzll(left)];
 			const uint16_t i = w->free_node;
 			if (!i)
 				return false;
@@ -294,8 +294,8 @@ static void unsubscribe(struct watches *w, unsigned number)
 	for (unsigned p = 0; p < x->part_count; p++) {
 		if (w->subscribed[x->parts[p].signal])
 			w->subscribed[x->parts[p].signal]--;
-		for (uint32_t left = x->parts[p].units; left; left &= left - 1) {
-			uint16_t *at = &w->head[x->parts[p].signal][__builtin_ctz(left)];
+		for (uint64_t left = x->parts[p].units; left; left &= left - 1) {
+			uint16_t *at = &w->head[x->parts[p].signal][__builtin_ctzll(left)];
 			while (*at != NONE) {
 				const uint16_t i = *at;
 				if (w->nodes[i].watch != number || w->nodes[i].part != p) {

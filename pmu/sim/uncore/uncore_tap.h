@@ -8,9 +8,9 @@
 #include "pmu/sim/memory/memory.h"
 
 #define UNCORE_PARTS 16
-#define UNITS_ALL 0xFFFFFFFFu
+#define UNITS_ALL UINT64_MAX
 
-struct uncore_part { uint16_t signal; uint8_t times; uint32_t units; uint64_t tags; }; /* bit n: unit n; all of the tags */
+struct uncore_part { uint16_t signal; uint8_t times; uint64_t units, tags; }; /* bit n: unit n; all of the tags */
 /* What passes: all that is switched on must agree. */
 struct uncore_pass {
 	bool by_opcode, by_node, by_state, by_thread, by_line, by_match, by_bank, by_region;
