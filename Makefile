@@ -436,6 +436,7 @@ FUZZ_PROGRAMS := $(patsubst tests/fuzz/%.c,$(OUT)/fuzz/%,$(wildcard tests/fuzz/f
 FUZZ_SOURCES_fuzz_decode := $(wildcard pmu/sim/isa/*.c)
 FUZZ_SOURCES_fuzz_machine := pmu/text.c pmu/sim/machine/machine.c pmu/sim/machine/machine_check.c pmu/sim/machine/event_map.c pmu/sim/machine/map_text.c pmu/sim/machine/uncore_map.c $(OUT)/gen/machines.c
 FUZZ_SOURCES_fuzz_ibs := pmu/amd/ibs.c pmu/text.c
+FUZZ_SOURCES_fuzz_ibs_fetch := pmu/amd/ibs_fetch.c pmu/amd/ibs.c pmu/text.c
 FUZZ_SOURCES_fuzz_pebs := pmu/counters/pebs.c $(LAYERS)
 FUZZ_SOURCES_fuzz_map := pmu/text.c pmu/sim/machine/event_map.c pmu/sim/machine/map_text.c
 FUZZ_SOURCES_fuzz_trace := pmu/text.c runner/data/trace_text.c runner/data/trace_cpus.c

@@ -12,7 +12,7 @@
 	wrmsr
 %endmacro
 
-; Registers off, the last one first; then records still in flight land (SDM vol. 3, "PEBS": quiescent period).
+; Registers off, the last one first, but for those whose two values are equal; then records still in flight land (SDM vol. 3, "PEBS": quiescent period).
 %macro GATES_OFF 0
 	SERIALISE
 	mov r12, [rbp + MB_GATES]
@@ -21,6 +21,9 @@
 	dec r12
 	lea rcx, [r12 + r12 * 2]
 	shl rcx, 3
+	mov rax, [rbp + rcx + MB_GATE_LIST + 8]
+	cmp rax, [rbp + rcx + MB_GATE_LIST + 16]
+	je %%test ; the register holds its sample itself
 	WRITE_GATE 16
 %%test:
 	test r12, r12
@@ -40,7 +43,7 @@
 %endmacro
 
 ; uint64_t k_measure_sampled(struct measure_block *block /* rdi */)
-;   serialise; for each gate: MSR = on; result = kernel(argument[0..5]); serialise; for each gate, the last one first: MSR = off; wait
+;   serialise; for each gate: MSR = on; result = kernel(argument[0..5]); serialise; for each gate, the last one first: MSR = off, if that differs from on; wait
 ; The debug store is mapped while a job runs and at no other time: a record that the processor writes before or after
 ; goes to an address that the firmware's page tables do not have. It needs ring 0; the caller has put the registers on its list of
 ; those to restore, and has them off before and reads counts afterwards.
@@ -66,7 +69,7 @@ KERNEL k_measure_sampled, 0, 0, 0, 0, 0, 0, 0
 ENDKERNEL k_measure_sampled
 
 ; uint64_t k_measure_off(struct measure_block *block /* rdi */)
-;   for each gate, the last one first: MSR = off; wait
+;   for each gate, the last one first: MSR = off, if that differs from on; wait
 ; What a job of k_measure_sampled that did not come to its end has left on.
 KERNEL k_measure_off, 0, 0, 0, 0, 0, 0, 0
 	WRAPPER

@@ -2,8 +2,8 @@
  *
  * The processor writes a record whenever an armed event retires, to the address in IA32_DS_AREA, which is mapped while a job
  * runs and at no other time. So drivers prepare all other registers, and the job itself writes these: on ahead of the
- * kernel in the list's order, off behind it in the opposite one (asm/measure_sampled.asm, k_measure_sampled). A job that does not
- * come to its end has k_measure_off called for it (struct job, `undo`). */
+ * kernel in the list's order, off behind it in the opposite one (asm/measure_sampled.asm, k_measure_sampled). A register whose two values are
+ * equal is left as it is behind the kernel: it holds the sample itself. A job that does not come to its end has k_measure_off called for it (struct job, `undo`). */
 #ifndef PMU_SAMPLING_GATE_H
 #define PMU_SAMPLING_GATE_H
 
@@ -15,6 +15,8 @@ struct sampling_gate {
 	struct { uint32_t msr; uint64_t on, off; } list[MEASURE_GATES_MAX];
 	uint64_t settle_tsc;    /* how long records may still land after that */
 };
+
+static inline bool sampling_gate_closes(const struct sampling_gate *g, unsigned i) { return g->list[i].on != g->list[i].off; }
 
 /* Adds a register; count stays below MEASURE_GATES_MAX. */
 static inline void sampling_gate_add(struct sampling_gate *g, uint32_t msr, uint64_t on, uint64_t off)

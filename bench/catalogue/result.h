@@ -68,7 +68,7 @@ struct sample_retire {
 
 enum sample_verdict {
 	SAMPLE_NONE,        /* the row's loads are not sampled */
-	SAMPLE_AGREES,      /* within 2 % of the chase */
+	SAMPLE_AGREES,      /* within 2 % of the row's value */
 	SAMPLE_DIFFERS,
 	SAMPLE_UNPROVEN,    /* sources or addresses are not those of the chase, or there are too few records */
 	SAMPLE_UNSUPPORTED, /* this processor or backend cannot sample */
@@ -88,7 +88,7 @@ struct sample_result {
 	enum sample_verdict verdict;
 	char reason[96];         /* why it does not agree, "" if it does */
 	const char *event;       /* the event's name, "" if none */
-	bool by_op;              /* by IBS, which tags ops of all kinds: no loss is known, and there is no event */
+	bool by_op;              /* by IBS, which tags ops or fetches of all kinds: no loss is known, and the event's name is the method's */
 	uint32_t threshold;      /* cycles: only slower loads are recorded */
 	uint32_t records;        /* of the chase's own loads */
 	uint32_t outside;        /* records of other loads, the wrapper's: discarded */

@@ -197,7 +197,7 @@ void html_methods(struct html *h)
 			html_section(h, "methods", "Three methods side by side",
 			             "The same loads by a dependent chase, by the latencies that the processor itself recorded for sampled loads, and by the "
 			             "time that the uncore's queue held each of them. The queue holds a load for less than its whole way: the rest is from "
-			             "the core to the queue and back. All in core cycles.");
+			             "the core to the queue and back. Of code that misses the L1I or the ITLB, jumps and sampled fetches likewise. All in core cycles.");
 			html_table(h, "Latency by three methods, core cycles",
 			           "row|#chase|#latency event or IBS|#difference|verdict|#in the uncore's queue|#to it and back|verdict");
 			open = true;

@@ -369,16 +369,17 @@ bool sample_sources_hold(struct sample_result *out, uint32_t codes, int64_t leas
 	return false;
 }
 
-void sample_compare(struct sample_result *out, const struct row_result *row)
+void sample_compare(struct sample_result *out, int64_t milli, const char *whose)
 {
+	struct text why;
 	int64_t off;
 
-	out->difference_milli = row->cycles_milli > 0 ?
-		mul_div(out->value_milli - row->cycles_milli, 1000, row->cycles_milli) : 0;
+	out->difference_milli = milli > 0 ? mul_div(out->value_milli - milli, 1000, milli) : 0;
 	off = out->difference_milli < 0 ? -out->difference_milli : out->difference_milli;
 	out->verdict = off > SAMPLE_AGREE_MILLI ? SAMPLE_DIFFERS : SAMPLE_AGREES;
+	text_init(&why, out->reason, sizeof(out->reason));
 	if (out->verdict == SAMPLE_DIFFERS)
-		str_copy(out->reason, sizeof(out->reason), "more than 2 % from the chase");
+		text_fmt(&why, "more than 2 %% from %s", whose);
 }
 
 void sample_failed(struct sample_result *out, enum status st)
@@ -419,7 +420,7 @@ static void judge(struct sampling *s, uint32_t codes, const struct row_result *r
 		return;
 	}
 	if (sample_sources_hold(out, codes, least))
-		sample_compare(out, row);
+		sample_compare(out, row->cycles_milli, SAMPLE_CHASE);
 }
 
 static void run(struct sampling *s, uint32_t codes, struct row_result *row)
@@ -481,6 +482,10 @@ static void sample_loads(struct loop *l, uint64_t code, unsigned proof, struct r
 void sample_row(struct loop *l, uint64_t code, struct row_result *row)
 {
 	row->sample.event = row->sample.beside = "";
+	if (l->b->cpu->ibs && l->sets[0].code) {
+		sample_fetch_row(l, row);
+		return;
+	}
 	if (l->b->cpu->ibs) {
 		sample_ibs_row(l, code, row);
 		if (!l->row->curve && str_equal(l->sets[0].kernel->name, "k_chase"))

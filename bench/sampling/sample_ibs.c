@@ -154,7 +154,7 @@ static void judge(const struct loop *l, uint32_t codes, struct sample_result *ou
 		out->verdict = SAMPLE_UNPROVEN;
 		text_fmt(&why, "%u samples are too few", out->records);
 	} else if (sample_sources_hold(out, codes, c->proof_count ? c->proofs[0].low_milli : SAMPLE_SHARE_MILLI)) {
-		sample_compare(out, row);
+		sample_compare(out, row->cycles_milli, SAMPLE_CHASE);
 	}
 	sample_unprove(out, METHOD, row);
 	prove(out, codes, row);

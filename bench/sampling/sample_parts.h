@@ -20,8 +20,9 @@ void sample_describe_all(const struct sampled_load *loads, uint32_t *work, uint3
 uint32_t sample_own(const struct sample_result *out, uint32_t codes);
 /* Whether most of the loads came from the row's sources at addresses of the chase; else the verdict says what did not. */
 bool sample_sources_hold(struct sample_result *out, uint32_t codes, int64_t least_milli);
-/* The verdict on the value. */
-void sample_compare(struct sample_result *out, const struct row_result *row);
+/* The verdict on the value, beside a row's; `whose`: SAMPLE_CHASE, or another way to name what the row timed. */
+#define SAMPLE_CHASE "the chase"
+void sample_compare(struct sample_result *out, int64_t milli, const char *whose);
 /* The verdict of a method that failed. */
 void sample_failed(struct sample_result *out, enum status st);
 /* A row whose samples contradict it is no longer ok; `method` names who says so. */
@@ -29,7 +30,9 @@ void sample_unprove(const struct sample_result *out, const char *method, struct 
 
 /* sample_ibs.c: the same by IBS, as sample_row. */
 void sample_ibs_row(struct loop *l, uint64_t code, struct row_result *row);
-/* sample_l3.c: after it, the same by the L3's counters. */
+/* sample_fetch.c: fetches of rows of code by IBS. */
+void sample_fetch_row(struct loop *l, struct row_result *row);
+/* sample_l3.c: after sample_ibs_row, the same by the L3's counters. */
 void sample_l3_row(struct loop *l, struct row_result *row);
 
 #endif

@@ -116,7 +116,7 @@ void sample_table_line(struct text *t, const struct sample_result *s, const stru
 		text_fixed(&n, s->value_milli, 3);
 	else
 		text_char(&n, '-');
-	text_fmt(t, "  %-30s %8s %-7s %6s %8s %s\n    ", s->by_op ? "by IBS" : "by the latency event", number, "cycles", "", "", sample_verdict_name(s->verdict));
+	text_fmt(t, "  by %-27s %8s %-7s %6s %8s %s\n    ", s->by_op ? s->event : "the latency event", number, "cycles", "", "", sample_verdict_name(s->verdict));
 	if (s->verdict == SAMPLE_AGREES || s->verdict == SAMPLE_DIFFERS) {
 		text_fmt(t, s->difference_milli < 0 ? "" : "+");
 		text_fixed(t, s->difference_milli, 1);

@@ -17,6 +17,14 @@
 
 #define ERRATUM_SOURCE "ibs-data-source"
 
+bool ibs_has_erratum(const struct cpu *cpu, const char *quirk)
+{
+	for (unsigned i = 0; i < cpu->processor->quirk_count; i++)
+		if (str_equal(cpu->processor->quirks[i].name, quirk))
+			return true;
+	return false;
+}
+
 enum status ibs_open(struct ibs *s, const struct access *a, const struct cpu *cpu, unsigned core, const char **why)
 {
 	*s = (struct ibs){ .a = a, .cpu = cpu, .core = core, .ops = MAXIMUM };
@@ -27,9 +35,7 @@ enum status ibs_open(struct ibs *s, const struct access *a, const struct cpu *cp
 		*why = "IBS that counts no ops";
 	if (*why)
 		return ST_UNSUPPORTED;
-	for (unsigned i = 0; i < cpu->processor->quirk_count; i++)
-		if (str_equal(cpu->processor->quirks[i].name, ERRATUM_SOURCE))
-			s->broken_source = true;
+	s->broken_source = ibs_has_erratum(cpu, ERRATUM_SOURCE);
 	return ST_OK;
 }
 

@@ -60,6 +60,9 @@ struct ibs {
 	struct ibs_registers before; /* when the job began */
 };
 
+/* Whether the processor's descriptor has the quirk of that name. */
+bool ibs_has_erratum(const struct cpu *cpu, const char *quirk);
+
 /* Prepares sampling on a core; writes nothing. ST_UNSUPPORTED with *why: no IBS, or none that counts ops. */
 MUST_CHECK enum status ibs_open(struct ibs *s, const struct access *a, const struct cpu *cpu, unsigned core, const char **why);
 /* From now on only loads that miss the L3 leave samples: misses 1: each; else those alone whose line took so many cycles, a multiple of the step. 0: all ops.

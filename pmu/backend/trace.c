@@ -117,8 +117,9 @@ static enum status trace_run(void *self, struct job *jobs, unsigned n, uint64_t 
 		record(t, (struct trace_entry){ .op = TRACE_RUN, .core = (uint16_t)jobs[i].core, .address = jobs[i].entry,
 		                                .value = jobs[i].argument }, jobs[i].status);
 		for (unsigned k = jobs[i].gate ? jobs[i].gate->count : 0; k-- > 0;)
-			record(t, (struct trace_entry){ .op = TRACE_WRMSR, .core = (uint16_t)jobs[i].core, .address = jobs[i].gate->list[k].msr,
-			                                .value = jobs[i].gate->list[k].off }, ST_OK);
+			if (sampling_gate_closes(jobs[i].gate, k))
+				record(t, (struct trace_entry){ .op = TRACE_WRMSR, .core = (uint16_t)jobs[i].core, .address = jobs[i].gate->list[k].msr,
+				                                .value = jobs[i].gate->list[k].off }, ST_OK);
 	}
 	return s;
 }

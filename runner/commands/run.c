@@ -47,7 +47,7 @@ static unsigned run_options(struct option *list, unsigned most)
 		{"--vector-bits", OPTION_NUMBER, &vector_bits, "N", NULL, 0, 512,
 		 "leave out kernels with wider vectors than 128, 256 or 512 bits; 0: none"},
 		{"--ibs-misses", OPTION_NUMBER, &ibs_misses, "N", NULL, 0, 2048,
-		 "AMD: samples of rows by IBS are of loads that miss the L3 alone, 1: of each, 128 to 2048 in steps of 128: of those that took so many cycles (Zen 5); 0: of all"},
+		 "AMD: samples of rows by IBS are of loads and fetches that miss the L3 alone, 1: of each, 128 to 2048 in steps of 128: of loads that took so many cycles (Zen 5); 0: of all"},
 		{"--seed", OPTION_NUMBER, &seed, "N", NULL, 0, UINT64_MAX, "seed of the order of windows; 0: a fixed one"},
 		{"--label", OPTION_TEXT, &label, "TEXT", NULL, 0, 0, "a word of your own, stored in the results"},
 		{"--expect", OPTION_TEXT, &expect_file, "FILE", NULL, 0, 0,

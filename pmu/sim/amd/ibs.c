@@ -4,7 +4,7 @@
  * 10h to 1Fh, IBS_OP_DATA2. The count starts from a random number of 7 bits whenever a write enables it. The op at which it reaches the maximum is
  * tagged; when that retires, the data registers are written, IbsOpVal is set, and counting stops until a write clears IbsOpVal.
  *
- * Not modelled: fetch sampling, ops of wrong paths, which are neither counted nor tagged; ops of a tagged instruction beyond its load (the
+ * Fetches: ibs_fetch.c. Not modelled: ops of wrong paths, which are neither counted nor tagged; ops of a tagged instruction beyond its load (the
  * load is its first); IbsCompToRetCtr and IbsTagToRetCtr, branch fields, IbsDcPhysAd and its valid bit, page sizes, IbsOpMemWidth and
  * IbsOpDcMissOpenMemReqs, which are 0; interrupts: the local vector is masked. A tagged op that a filter keeps out leaves nothing, and counting begins anew. */
 #include "pmu/sim/amd/ibs.h"
@@ -12,10 +12,7 @@
 #define MSR_OP_CTL   0xC0011033u
 #define MSR_IBS_CTL  0xC001103Au
 #define MSR_OP_DATA4 0xC001103Du
-#define MSR_FETCH    0xC0011030u
 #define MSR_BRANCH   0xC001103Bu    /* where a tagged branch went */
-#define MSR_EXTENDED 0xC001103Cu    /* how long a tagged fetch waited for its translation */
-#define FETCH_EN     (1ull << 48)
 
 enum { CTL, RIP, DATA, DATA2, DATA3, LINEAR, PHYSICAL };
 
@@ -31,12 +28,10 @@ enum { CTL, RIP, DATA, DATA2, DATA3, LINEAR, PHYSICAL };
 #define RANDOM_MASK  0x7Fu
 #define LEAST        0x90u          /* the least: min_period of Linux events/amd/ibs.c, which 6.12 has not yet */
 
-#define CAP_FETCH    (1u << 1)
 #define CAP_OP       (1u << 2)
 #define CAP_RDWR     (1u << 3)      /* the count can be written */
 #define CAP_OPS      (1u << 4)
 #define CAP_BRANCH   (1u << 5)
-#define CAP_EXTENDED (1u << 9)
 #define CAP_WIDE     (1u << 6)      /* 27 bits of maximum */
 #define CAP_SOURCES  (1u << 11)     /* five bits of data source, and the L3-miss filter */
 #define CAP_LATENCY  (1u << 12)     /* the filter by latency */
@@ -69,21 +64,14 @@ static uint64_t maximum(const struct machine *m, uint64_t ctl)
 	return (ctl & 0xFFFF) << 4 | (m->pmu_ibs & CAP_WIDE ? ctl & 0x7F00000 : 0);
 }
 
-static bool is_fetch(const struct machine *m, uint32_t msr)
-{
-	return m->pmu_ibs & CAP_FETCH && (msr - MSR_FETCH < 3 || (msr == MSR_EXTENDED && m->pmu_ibs & CAP_EXTENDED));
-}
-
 enum status sim_ibs_read(const struct machine *m, const struct sim_ibs *s, uint32_t msr, uint64_t *value)
 {
+	if (sim_ibs_fetch_read(m, &s->fetch, msr, value) == ST_OK)
+		return ST_OK;
 	if (!has_op(m))
 		return ST_MISSING;
 	if (msr - MSR_OP_CTL < SIM_IBS_WORDS) {
 		*value = s->word[msr - MSR_OP_CTL];
-		return ST_OK;
-	}
-	if (is_fetch(m, msr)) {
-		*value = msr == MSR_EXTENDED ? s->extended : s->fetch[msr - MSR_FETCH];
 		return ST_OK;
 	}
 	*value = msr == MSR_IBS_CTL ? 1u << 8 : 0; /* vector 0, valid */
@@ -108,12 +96,9 @@ static uint64_t legal(const struct machine *m)
 
 enum status sim_ibs_write(const struct machine *m, struct sim_ibs *s, uint32_t msr, uint64_t value, enum finding_kind *kind, const char **why)
 {
-	if (has_op(m) && is_fetch(m, msr)) {
-		*(msr == MSR_EXTENDED ? &s->extended : &s->fetch[msr - MSR_FETCH]) = value;
-		*kind = FIND_UNMODELLED;
-		*why = msr == MSR_FETCH && value & FETCH_EN ? "fetch sampling by IBS: no fetch is tagged" : NULL;
-		return ST_OK;
-	}
+	const enum status of_fetch = sim_ibs_fetch_write(m, &s->fetch, msr, value, kind, why);
+	if (of_fetch != ST_MISSING)
+		return of_fetch;
 	if (!has_op(m) || (msr - MSR_OP_CTL >= SIM_IBS_WORDS && msr != MSR_IBS_CTL))
 		return ST_MISSING;
 	if (msr == MSR_IBS_CTL) {
@@ -145,10 +130,12 @@ enum status sim_ibs_write(const struct machine *m, struct sim_ibs *s, uint32_t m
 	return ST_OK;
 }
 
-bool sim_ibs_wants(const struct machine *m, const struct sim_ibs *s)
+static bool wants_ops(const struct machine *m, const struct sim_ibs *s)
 {
 	return has_op(m) && (s->word[CTL] & (CTL_EN | CTL_VAL)) == CTL_EN && maximum(m, s->word[CTL]);
 }
+
+bool sim_ibs_wants(const struct machine *m, const struct sim_ibs *s) { return wants_ops(m, s) || sim_ibs_fetch_wants(m, &s->fetch); }
 
 /* IBS_OP_DATA2: the field of three bits of old, and the one of five. */
 static uint64_t data_source(const struct machine *m, enum mem_source source)
@@ -216,7 +203,7 @@ static void sample(const struct machine *m, struct sim_ibs *s, const struct reti
 
 void sim_ibs_retired(const struct machine *m, struct sim_ibs *s, const struct retired *r)
 {
-	if (!sim_ibs_wants(m, s))
+	if (!wants_ops(m, s))
 		return;
 	const uint64_t ctl = s->word[CTL], most = maximum(m, ctl);
 	uint64_t count = (ctl & COUNT_MASK) >> COUNT_SHIFT;

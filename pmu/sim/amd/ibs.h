@@ -1,16 +1,14 @@
-/* pmu/sim/amd/ibs.h: instruction-based sampling of AMD's processors, the op half: the registers of one thread and what fills them. */
+/* pmu/sim/amd/ibs.h: instruction-based sampling of AMD's processors: the registers of one thread, and the op half of what fills them. */
 #ifndef SIM_AMD_IBS_H
 #define SIM_AMD_IBS_H
 
-#include "pmu/base.h"
-#include "pmu/sim/core/core.h"
-#include "pmu/sim/findings/finding.h"
+#include "pmu/sim/amd/ibs_fetch.h"
 
 #define SIM_IBS_WORDS 7 /* of the registers from 0xC0011033 to 0xC0011039 */
 
 struct sim_ibs {
 	uint64_t word[SIM_IBS_WORDS];
-	uint64_t fetch[3], extended; /* registers of fetch sampling, from 0xC0011030 on, and 0xC001103C: kept, and no more */
+	struct sim_ibs_fetch fetch;
 	uint64_t began_cycle;    /* when counting cycles began; 0: with the next instruction */
 	uint32_t state;          /* generator of what a count starts from */
 	uint64_t taken;          /* samples since reset, for fault.ibs_drop_every */
@@ -20,7 +18,7 @@ struct sim_ibs {
 MUST_CHECK enum status sim_ibs_read(const struct machine *m, const struct sim_ibs *s, uint32_t msr, uint64_t *value);
 /* ST_FAULT: #GP; *why then, and after a write that does not do what it looks like, says why; *kind is that finding's. */
 MUST_CHECK enum status sim_ibs_write(const struct machine *m, struct sim_ibs *s, uint32_t msr, uint64_t value, enum finding_kind *kind, const char **why);
-/* Whether the next instructions may be sampled. */
+/* Whether the next instructions, or fetches, may be sampled. */
 bool sim_ibs_wants(const struct machine *m, const struct sim_ibs *s);
 /* For each instruction that retires, in program order. */
 void sim_ibs_retired(const struct machine *m, struct sim_ibs *s, const struct retired *r);

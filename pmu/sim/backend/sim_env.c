@@ -163,6 +163,13 @@ static void hook_retired(void *self, unsigned thread, const struct retired *r)
 		take_interrupt(h, r);
 }
 
+static void hook_fetched(void *self, const struct fetched *f)
+{
+	struct hart *h = self;
+	struct page_info page;
+	counters_fetched(h->counters, f, sim_page(h->sim, f->va, &page) ? page.page_bytes : 0);
+}
+
 static bool hook_code(void *self, uint64_t ip, const struct insn **in, const struct core_plan **plan)
 {
 	struct hart *h = self;
@@ -214,7 +221,7 @@ void sim_env_connect(struct sim *s, struct hart *h)
 {
 	h->env = (struct exec_env){ .self = h, .memory = env_memory, .rdpmc = env_rdpmc, .rdtsc = env_rdtsc,
 	                            .cpuid = env_cpuid, .wrmsr = env_wrmsr, .ranges = s->ranges };
-	s->hooks[h->thread] = (struct core_hooks){ .self = h, .known = h->code, .retired = hook_retired, .code = hook_code };
+	s->hooks[h->thread] = (struct core_hooks){ .self = h, .known = h->code, .retired = hook_retired, .fetched = hook_fetched, .code = hook_code };
 	struct counters_env env = { .self = h, .memory = sim_bytes, .prefetchers = counters_prefetchers,
 		.uncore_steady = counters_uncore_steady, .cycle = counters_cycle };
 	counters_connect(h->counters, &env);

@@ -28,6 +28,16 @@ struct retired {
 	uint8_t uops_fused, uops_unfused;
 };
 
+/* A fetch of a line of code, or of a window of the uop cache, that was looked up as the program runs; for samples of fetches. */
+struct fetched {
+	uint64_t va, pa;           /* pa 0: from the uop cache, which is not asked for it */
+	uint32_t latency_cycles;   /* from its begin to its bytes, the translation in it */
+	uint32_t translate_cycles; /* of these until its address was translated */
+	uint8_t itlb_level;        /* 1, 2, 3 as in tlb_reply */
+	enum mem_source source;    /* SRC_L1: the L1I, or the uop cache */
+	bool uop_cache;
+};
+
 /* The parts of an instruction, in the order in which they are allocated. */
 enum plan_part { PART_LOAD = 1, PART_MAIN = 2, PART_STA = 4, PART_STD = 8, PART_EXTRA = 16 };
 
@@ -122,6 +132,8 @@ struct core_hooks {
 	const struct code_entry *known; /* [CODE_ENTRIES]: entries that can be used without calling `code`; NULL: always call it */
 	/* Called in program order for each retired instruction while `want_retired` is set. */
 	void (*retired)(void *self, unsigned thread, const struct retired *r);
+	/* Likewise for each fetch. */
+	void (*fetched)(void *self, const struct fetched *f);
 	/* The instruction at a virtual address, for the wrong path; false if there is none. */
 	bool (*code)(void *self, uint64_t ip, const struct insn **in, const struct core_plan **plan);
 };

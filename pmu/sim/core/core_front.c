@@ -28,6 +28,12 @@
 
 #define LOOP_ITERATIONS 2
 
+static __attribute__((noinline)) void report_fetch(struct core_thread *c, const struct fetched *f)
+{
+	if (c->hooks->fetched)
+		c->hooks->fetched(c->hooks->self, f);
+}
+
 enum status front_fetch_line(struct core_thread *c, uint64_t ip, uint64_t *cycle)
 {
 	if (__builtin_expect(c->tape != NULL, 0))
@@ -42,6 +48,9 @@ enum status front_fetch_line(struct core_thread *c, uint64_t ip, uint64_t *cycle
 	struct mem_reply r;
 	memory_access(c->memory, &q, &r);
 	uint64_t until = max_cycle(r.ready, q.cycle);
+	if (c->want_retired)
+		report_fetch(c, &(struct fetched){ .va = ip, .pa = t.pa, .latency_cycles = (uint32_t)(until - at) + 1, .translate_cycles = (uint32_t)(q.cycle - at),
+		                                   .itlb_level = t.level, .source = r.source });
 	if (until > at) {
 		signal_level(c->signals, SIG_L1I_STALL, at, until, 1);
 		c->front.stalled_until = until;
@@ -127,9 +136,12 @@ void front_forget_line(struct core_thread *c, uint64_t va)
 /* When a window is looked up in the uop cache: the translation, where it needs one, comes before. A page that is not there is left to fetch. */
 static uint64_t cache_translated(struct core_thread *c, uint64_t ip, uint64_t cycle)
 {
-	struct tlb_reply t;
-	if (!c->m->front_uop_cache_translates || memory_translate(c->memory, c->core, c->thread, ip, FOR_CODE, cycle, &t) != ST_OK)
+	struct tlb_reply t = { .ready = cycle, .level = 1 };
+	if (c->m->front_uop_cache_translates && memory_translate(c->memory, c->core, c->thread, ip, FOR_CODE, cycle, &t) != ST_OK)
 		return cycle;
+	if (c->want_retired)
+		report_fetch(c, &(struct fetched){ .va = ip, .latency_cycles = (uint32_t)(max_cycle(cycle, t.ready) - cycle) + 1,
+		                                   .translate_cycles = (uint32_t)(max_cycle(cycle, t.ready) - cycle), .itlb_level = t.level, .source = SRC_L1, .uop_cache = true });
 	return max_cycle(cycle, t.ready);
 }
 

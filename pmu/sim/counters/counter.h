@@ -55,6 +55,8 @@ void counters_halted(struct counters *p, uint64_t cycles);
 void counters_smi(struct counters *p);
 /* Called for each retired instruction, in program order: PEBS, LBR, load latency. `regs` is the state after it. */
 void counters_retired(struct counters *p, const struct retired *r, const struct hart_regs *regs);
+/* For each fetch of code, in pages of page_bytes, while counters_want_retired says so. */
+void counters_fetched(struct counters *p, const struct fetched *f, uint64_t page_bytes);
 /* Whether a counter's interrupt has to be taken after the instruction that retired in `cycle`; asked once per instruction,
  * after counters_retired, if interrupts are taken. Only NetBurst's counters raise any. */
 bool counters_interrupt(struct counters *p, uint64_t cycle);

@@ -189,3 +189,5 @@ enum status counter_amd_write(struct counters *p, uint32_t msr, uint64_t value, 
 	*lbr = value;
 	return ST_OK;
 }
+
+void counters_fetched(struct counters *p, const struct fetched *f, uint64_t page_bytes) { sim_ibs_fetch_done(p->m, &p->ibs.fetch, f, page_bytes); }

@@ -15,7 +15,7 @@
 #include "tests/unit/support/sim_look.h"
 
 /* What sampling writes, beside the counters themselves. */
-static const uint32_t watched[] = { 0x186, 0x187, 0x188, 0x189, 0x1A6, 0x1C8, 0x1D9, 0x38D, 0x38F, 0x3F1, 0x3F6, 0x600, 0xC0011033 };
+static const uint32_t watched[] = { 0x186, 0x187, 0x188, 0x189, 0x1A6, 0x1C8, 0x1D9, 0x38D, 0x38F, 0x3F1, 0x3F6, 0x600, 0xC0011030, 0xC0011033 };
 static uint64_t before[2][COUNT_OF(watched)];
 
 void sampling_open(struct sampling_rig *r, void (*change)(struct machine *m), uint64_t bytes) { sampling_open_machine(r, "nehalem-ep", change, bytes); }
