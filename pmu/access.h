@@ -150,6 +150,8 @@ struct access {
 	/* How many events, of cores and uncore boxes, were switched on so far that a simulated machine knows by name alone: they
 	 * count nothing, and their 0 is no count. NULL: a real machine. */
 	uint64_t (*unmodelled)(void *counts_self);
+	/* Why the latest of these counts nothing, as its map says it; "" where that says nothing. NULL: a real machine. */
+	const char *(*unmodelled_why)(void *counts_self);
 	/* Instructions that a simulated machine has carried out since it was opened, on all cores; NULL: a real one. */
 	uint64_t (*instructions)(void *counts_self);
 	/* Takes the interrupts of a core's counters while jobs run there, until called with NULL. The backend owns *i until

@@ -254,6 +254,8 @@ static enum status find_unmodelled_uncore(struct run *r, struct stat_result *out
 			continue;
 		st = stat_modelled(r->w->b, &r->plan->requests->list[r->uncore->request[i]], r->w->cores[0], r->lock.va, &modelled);
 		out->values[r->uncore->request[i]].unmodelled = !modelled;
+		if (!modelled)
+			out->values[r->uncore->request[i]].unmodelled_why = r->w->b->a->unmodelled_why(r->w->b->a->counts_self);
 	}
 	return st;
 }
@@ -360,7 +362,7 @@ static void forget(struct stat_result *r)
 	memset(r->runs, 0, sizeof(r->runs));
 	memset(&r->topdown, 0, sizeof(r->topdown));
 	for (unsigned i = 0; i < REQUESTS_MAX; i++) /* an unmodelled event stays unmodelled */
-		r->values[i] = (struct stat_value){ .unmodelled = r->values[i].unmodelled };
+		r->values[i] = (struct stat_value){ .unmodelled = r->values[i].unmodelled, .unmodelled_why = r->values[i].unmodelled_why };
 }
 
 static void end_interval(const struct stat_settings *s, struct stat_result *out)

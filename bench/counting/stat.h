@@ -35,6 +35,7 @@ struct stat_run {
 };
 struct stat_value {
 	bool counted, unmodelled;           /* unmodelled: a simulated machine knows the event by name only */
+	const char *unmodelled_why;         /* what its map says of that; NULL or "": nothing */
 	uint16_t run;
 	uint64_t value;                     /* of all cores, or of all boxes of all sockets */
 	uint64_t by_box[UNCORE_SOCKETS_MAX][UNCORE_INSTANCES_MAX];

@@ -160,6 +160,18 @@ static void uncounted(struct output *o, const struct request *q, const char *why
 	o->more = true;
 }
 
+static void unmodelled(struct output *o, const struct request *q, const struct stat_value *v)
+{
+	char line[160];
+	struct text why;
+
+	text_init(&why, line, sizeof(line));
+	text_fmt(&why, "not modelled by this simulated machine");
+	if (v->unmodelled_why && v->unmodelled_why[0])
+		text_fmt(&why, ": %s", v->unmodelled_why);
+	uncounted(o, q, line);
+}
+
 /* A box that the sums lack. */
 static void missing(struct output *o, const struct request *q)
 {
@@ -291,8 +303,12 @@ void stat_counts(struct text *t, const struct stat_result *r, enum stat_format f
 
 		if (l->list[i].hidden)
 			continue;
-		if (!v->counted || v->unmodelled) {
-			uncounted(&o, &l->list[i], v->unmodelled ? "not modelled by this simulated machine" : "not counted");
+		if (v->unmodelled) {
+			unmodelled(&o, &l->list[i], v);
+			continue;
+		}
+		if (!v->counted) {
+			uncounted(&o, &l->list[i], "not counted");
 			continue;
 		}
 		figure(&o, &(struct figure){ "", &l->list[i], v, v->value });

@@ -137,6 +137,12 @@ static uint64_t kind_unmodelled(void *self)
 	return u->unmodelled(u->counts_self);
 }
 
+static const char *kind_unmodelled_why(void *self)
+{
+	const struct access *u = ((struct core_kind *)self)->under;
+	return u->unmodelled_why(u->counts_self);
+}
+
 static uint64_t kind_instructions(void *self)
 {
 	const struct access *u = ((struct core_kind *)self)->under;
@@ -177,6 +183,7 @@ enum status core_kind_init(struct core_kind *k, const struct access *under, cons
 	k->access.core_node = under->core_node ? under->core_node + kinds[i].first : NULL;
 	k->access.counts = under->counts ? kind_counts : NULL;
 	k->access.unmodelled = under->unmodelled ? kind_unmodelled : NULL;
+	k->access.unmodelled_why = under->unmodelled_why ? kind_unmodelled_why : NULL;
 	k->access.instructions = under->instructions ? kind_instructions : NULL;
 	k->access.interrupts = under->interrupts ? kind_interrupts : NULL;
 	return ST_OK;

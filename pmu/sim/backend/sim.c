@@ -16,6 +16,8 @@ static void record_one(struct sim *s, unsigned thread, const struct sim_finding 
 {
 	s->finding_total++;
 	s->found[f->kind]++;
+	if (f->kind == FIND_UNMODELLED)
+		s->unmodelled_why = f->why;
 	s->last_finding = *f;
 	s->last_finding.thread = thread;
 }
@@ -242,6 +244,12 @@ static uint64_t sim_unmodelled(void *self)
 	return ((const struct sim *)self)->found[FIND_UNMODELLED];
 }
 
+static const char *sim_unmodelled_why(void *self)
+{
+	const char *why = ((const struct sim *)self)->unmodelled_why;
+	return why ? why : "";
+}
+
 /* Reads what the small cores are, with their event map and room for decoded code. */
 static enum status open_small(struct sim *s)
 {
@@ -300,7 +308,7 @@ enum status sim_open(const struct machine *m, const struct sim_memory *memory, s
 	text_fmt(&t, "sim:%s", m->name);
 	s->access = (struct access){ .ops = &s->ops, .self = s, .kind = ACCESS_SIM, .name = s->name, .cores = threads,
 		.nodes = (unsigned)m->topology_sockets, .tsc_hz = m->tsc_hz, .core_node = s->core_node, .distance = s->distance,
-		.counts = sim_counts, .unmodelled = sim_unmodelled, .instructions = sim_instructions, .interrupts = sim_interrupts, .counts_self = s };
+		.counts = sim_counts, .unmodelled = sim_unmodelled, .unmodelled_why = sim_unmodelled_why, .instructions = sim_instructions, .interrupts = sim_interrupts, .counts_self = s };
 	for (unsigned i = 0; i < threads; i++) {
 		s->core_node[i] = (uint8_t)(i / (m->topology_threads * m->topology_cores));
 		s->signals[i] = signals_init(carve(&at, signals_stride()));

@@ -65,6 +65,7 @@ struct sim {
 	struct mapping outside;        /* of that space, by sim_find */
 	struct sim_registers *given;   /* of the jobs of the run in progress; NULL: they begin with fresh ones */
 	uint64_t finding_total, found[FIND_COUNT]; /* of each kind */
+	const char *unmodelled_why;                /* of the latest of FIND_UNMODELLED */
 	struct sim_finding last_finding;
 	struct sim_finding latest;     /* of the latest access, and further ones of it */
 	struct sim_more more;

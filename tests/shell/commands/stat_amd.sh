@@ -119,4 +119,17 @@ levels() { # the second level is the first one taken apart
 			same(v["BAD_SPECULATION"], v["BAD_SPECULATION_MISPREDICTS"] + v["BAD_SPECULATION_PIPELINE_RESTARTS"]) && same(v["RETIRING"], v["RETIRING_FASTPATH"] + v["RETIRING_MICROCODE"])) }' "$work/slots"
 }
 check "amd_slots_of_dispatch_at_the_second_level" levels
+places() { # MACHINE WHY EVENT...: each has its map's reason instead of a 0
+	local machine=$1 why=$2 e
+	shift 2
+	stat "$machine" load.l3.latency "$(IFS=,; echo "$*")" >/dev/null || return 1
+	for e in "$@"; do grep -qxF "\"$e\",\"not modelled by this simulated machine: $why\",,,,,," "$work/csv" || { echo "# $e: $(grep -F "$e" "$work/csv")"; return 1; }; done
+}
+check "amd_links_that_zen2_does_not_count_say_why" places zen2 "the model counts no data of this place" REMOTE_OUTBOUND_DATA_CONTROLLER_{0..3}
+check "amd_stations_that_zen4_does_not_count_say_why" places zen4 "the model counts no data of this place" LOCAL_SOCKET_INF0_INBOUND_DATA_BEATS_CCM{0..3}
+fetches() { # MACHINE: fetches sampled by IBS beside the rows of code
+	"$s" run --backend sim --machine "$1" --suite frontend.l1i_l2.penalty,frontend.l1i_l3.penalty,tlb.itlb.penalty --out "$work/run" >"$work/fetches" || return 1
+	[ "$(grep -cE '^  by IBS fetch +[0-9.]+ cycles +agrees' "$work/fetches")" -eq 3 ] && [ "$(grep -cE '; (L2_HIT|L3_HIT|BEYOND_L2|SECOND_TLB_HIT) 48$' "$work/fetches")" -eq 3 ]
+}
+for machine in zen2 zen4 zen5; do check "amd_fetches_by_ibs_agree_with_rows_of_code_on_$machine" fetches $machine; done
 tap_end
