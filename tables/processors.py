@@ -152,8 +152,8 @@ def read_published(p, folder, processor):
         if r["row"] in seen:
             p.add(r.where, r["row"], "stands twice")
         seen.add(r["row"])
-        if r["unit"] not in ("cycles", "ns"):
-            p.add(r.where, "unit", "'%s' must be cycles or ns" % r["unit"])
+        if r["unit"] not in ("cycles", "ns", "entries"):
+            p.add(r.where, "unit", "'%s' must be cycles, ns or entries" % r["unit"])
         r.milli = []
         for key in ("low", "high"):
             if not re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,3})?", r[key]):

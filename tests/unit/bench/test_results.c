@@ -388,9 +388,9 @@ static void test_published_figures_are_of_rows(void **state)
 	for (unsigned i = 0; i < published_count; i++) {
 		bool known = false;
 		for (unsigned k = 0; k < rows_count && !known; k++)
-			known = !strcmp(rows[k].name, published[i].row) && rows[k].unit == UNIT_CYCLES;
+			known = !strcmp(rows[k].name, published[i].row) && rows[k].unit == (strcmp(published[i].unit, "entries") ? UNIT_CYCLES : UNIT_ENTRIES);
 		if (!known)
-			fail_msg("%s: no row in cycles is called %s", published[i].processor, published[i].row);
+			fail_msg("%s: no row in cycles, or of that unit, is called %s", published[i].processor, published[i].row);
 	}
 }
 
