@@ -91,8 +91,10 @@ PROOF(proof_stlb_hit, SET({ "dtlb.load.stlb_hit", ONCE }, { "dtlb.load.walk", NE
       SET({ "dtlb.load.wait", SOME_CYCLES }, { "dtlb.load.walk", NEVER }));
 /* Other lines than the pages' would evict page-table entries from the L2: prefetchers that only appear to be off bring such lines. */
 /* A level holds a ring of pages that never misses it; the row itself sees a larger ring miss. */
-PROOF(proof_dtlb_holds, SET({ "dtlb.load.miss", SELDOM }));
-PROOF(proof_stlb_holds, SET({ "dtlb.load.walk", SELDOM }), SET({ "dtlb.walk", SELDOM }));
+#define HARDLY -100, 20, PER_UNIT /* cycles of the first pass, which both windows have, differ by some */
+PROOF(proof_dtlb_holds, SET({ "dtlb.load.miss", HARDLY }));
+PROOF(proof_stlb_holds, SET({ "dtlb.load.walk", HARDLY }), SET({ "dtlb.walk", HARDLY }));
+#undef HARDLY
 PROOF(proof_walk, SET({ "dtlb.load.walk", ONCE }, { "line.in.l2", SELDOM }), SET({ "dtlb.load.walk", ONCE }), SET({ "dtlb.walk", ONCE }, { "line.in.l2", SELDOM }));
 
 /* --- streams ----------------------------------------------------------------------------------- */

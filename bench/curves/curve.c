@@ -57,7 +57,7 @@ enum status curve_prepare(struct loop *l, uint64_t iterations)
 {
 	const struct working_set *w = &l->sets[0];
 	const struct row_curve *c = l->row->curve;
-	uint64_t step = c->what == CURVE_WINDOW ? CURVE_SECOND : LINE;
+	uint64_t step = c->what == CURVE_WINDOW ? w->shape.line_bytes / 2 : LINE; /* B lies in the middle of a node */
 	enum status st = ST_OK;
 
 	if (!w->mapped)
@@ -310,8 +310,10 @@ static void judge(struct pass *p, int64_t value_milli, bool quiet, struct row_re
 	text_init(&reason, out->reason, sizeof(out->reason));
 	if (!c->proof_count)
 		out->unprovable = evidence_lacking(p->b, c, &reason);
-	else if (!proof_of(p, &proof))
-		str_copy(out->reason, sizeof(out->reason), out->proof);
+	else if (!proof_of(p, &proof)) {
+		out->limited = p->row->page_bytes == PAGE_2M && p->pieces;
+		text_fmt(&reason, "%s%s", out->limited ? "the DTLB has too few pieces of large pages for its ring: " : "", out->proof);
+	}
 	if (out->reason[0])
 		return;
 	if (!quiet) {
@@ -359,6 +361,7 @@ void curve_row(struct bench *b, const struct row *r, const struct loop_hooks *ho
 	text_init(&reason, out->reason, sizeof(out->reason));
 	evidence_plan(b, r, 1, &p.loop.counting);
 	out->reason[0] = 0;
+	p.pieces = st == ST_OK && curve_in_pieces(b);
 	if (st == ST_OK && wanted)
 		quiet = switched = r->prefetch == PREFETCH_PAIR ? prefetchers_pair(b, &found) : prefetchers_off(b, &found);
 	if (st == ST_OK)

@@ -18,7 +18,6 @@ void curve_json(struct text *t, const struct curve *c);
 
 #define CURVE_NODE_BYTES 4096u   /* in memory */
 #define CURVE_PAGE (4096u + 64u) /* from one load of CURVE_WALKS to the next: on by a page and a line, not all in one set of the L1 */
-#define CURVE_SECOND 2048u       /* where in a node B lies */
 #define CURVE_SINGLE 3968u       /* where in a node of CURVE_PAIRS the pair lies of which one line alone is loaded */
 #define CURVE_SENDS 8u           /* where in a node of CURVE_TWICE the load lies that sends for its line */
 #define CURVE_CODE_BYTES 0x4000u

@@ -37,7 +37,7 @@ static void put_load(struct writer *w, uint32_t offset)
 /* Where an iteration's second miss, B, lies. */
 static uint32_t second_at(const struct row_curve *c, uint32_t lines)
 {
-	return c->filler == FILLER_MISS ? (c->most + 1u) * lines * LINE : CURVE_SECOND;
+	return c->filler == FILLER_MISS ? (c->most + 1u) * lines * LINE : lines / 2 * LINE;
 }
 
 static void put_filler(struct writer *w, enum filler filler, uint32_t j, uint32_t lines)

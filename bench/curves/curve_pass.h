@@ -16,6 +16,7 @@ struct pass {
 	bool at_least;                /* the fill buffers were full first */
 	bool pair_stays;              /* the pair prefetcher fetches lines although it was switched off */
 	bool disturbed;               /* every attempt at a sample was */
+	bool pieces;                  /* the DTLB keeps large pages in pieces */
 	const char *limit;            /* why the knee is not that of the buffer that the row is about, NULL: it is */
 	bool limited;                 /* since another structure was full first */
 	int64_t tick_micro;           /* core cycles per TSC tick, in millionths, if there is no cycle counter */
@@ -42,6 +43,8 @@ MUST_CHECK enum status curve_limit(struct pass *p, uint32_t misses, int64_t one)
 MUST_CHECK enum status curve_other_point(struct pass *p, const struct row_curve *curve, uint32_t x, int64_t *iteration_milli, int64_t *brought);
 /* Runs a kernel of these arguments. */
 MUST_CHECK enum status curve_run(struct loop *l, const char *kernel, uint64_t a, uint64_t b, uint64_t c);
+/* Whether the DTLB keeps large pages in pieces of 4 KiB, by CPUID or by a ring of its own, which is measured once. */
+bool curve_in_pieces(struct bench *b);
 /* Measures one point and records it: thousandths of a cycle per iteration. */
 MUST_CHECK enum status curve_point(struct pass *p, uint32_t x, int64_t *iteration_milli);
 /* The last x at which an iteration takes less than 1.5 times as long as with one filler; ST_MISSING: even at the highest x. */

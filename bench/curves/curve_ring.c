@@ -13,6 +13,7 @@
 #define LINE 64u
 #define DRAM_LINES (CURVE_NODE_BYTES / LINE)
 #define L3_LINES 16u              /* of a node in a ring that fills a cache level */
+#define PIECE_LINES 4u            /* of a node of CURVE_WINDOW where large pages are kept in pieces, so that all lie in one: each job begins with an empty TLB */
 #define L3_FACTOR 8u              /* size of an L3 ring, in L2s */
 
 /* Distance between regions, in lines: one more than a multiple of what most numbers of channels divide, so that a node's lines alternate over
@@ -108,6 +109,11 @@ static enum status settle(struct pass *p, const struct working_set *w)
 	return ST_OK;
 }
 
+bool curve_in_pieces(struct bench *b)
+{
+	return shape_in_pieces(b->cpu) || (!b->cpu->tlb_enumerated && tlb_splits_large_pages(b));
+}
+
 /* The ring and the room for the code. */
 enum status curve_set_up(struct pass *p, struct row_result *out)
 {
@@ -136,6 +142,8 @@ enum status curve_set_up(struct pass *p, struct row_result *out)
 		return ST_UNSUPPORTED;
 	}
 	p->lines = p->row->target == TARGET_L3 ? L3_LINES : DRAM_LINES;
+	if (p->curve->what == CURVE_WINDOW && p->curve->filler != FILLER_MISS && curve_in_pieces(p->b))
+		p->lines = PIECE_LINES;
 	w->kernel = kernel_find(p->row->kernels[0]);
 	shape_ring(p, w, l2);
 	w->shape.span_bytes = w->shape.bytes + PAGE_4K + curve_limit_bytes(p->b->cpu, p->curve);

@@ -9,8 +9,8 @@
 #define SMALL_PAGES 256u  /* smaller rings make more passes, whole iterations of the kernel in sum */
 #define SMALL_PASSES 16u
 #define PASSES 2u
-#define MISSES_LEAST 2    /* of a pass, and one more for so many pages: */
-#define MISSES_PAGES 512u
+#define MISSES_LEAST 2    /* of a pass: one page more than a set's ways costs as many as it has ways, and one */
+#define MISSES_PAGES 512u /* one more for so many pages may be others': the ring is visited again */
 #define TRIES 3u          /* for each ring that was disturbed */
 #define FIRST_PART 4u     /* of the loads that must miss the first level where a second one answers */
 
@@ -75,7 +75,23 @@ static enum status visit(struct sweep *s, uint32_t pages, struct ring *ring)
 	return st == ST_OK ? back : st;
 }
 
-static bool fits(const struct ring *ring) { return ring->misses < (int64_t)ring->passes * (MISSES_LEAST + ring->pages / MISSES_PAGES); }
+static bool fits(const struct ring *ring) { return ring->misses < (int64_t)ring->passes * MISSES_LEAST; }
+static bool nearly_fits(const struct ring *ring) { return ring->misses < (int64_t)ring->passes * (MISSES_LEAST + ring->pages / MISSES_PAGES); }
+
+/* A ring; where few pages miss, the one of several visits that misses least: misses of other pages come and go, those of a full set stay. */
+static enum status visit_again(struct sweep *s, uint32_t pages, struct ring *ring)
+{
+	enum status st = visit(s, pages, ring);
+
+	for (unsigned i = 1; i < TRIES && st == ST_OK && !fits(ring) && nearly_fits(ring); i++) {
+		struct ring other;
+
+		st = visit(s, pages, &other);
+		if (st == ST_OK && other.misses < ring->misses)
+			*ring = other;
+	}
+	return st;
+}
 
 /* The largest ring without misses, and the next one. ST_MISSING: all fit; ST_RANGE: none does. */
 static enum status knee(struct sweep *s, struct ring *below, struct ring *above)
@@ -86,7 +102,7 @@ static enum status knee(struct sweep *s, struct ring *below, struct ring *above)
 	below->pages = above->pages = 0;
 	while (above->pages - below->pages != 1) {
 		struct ring at;
-		const enum status st = visit(s, next, &at);
+		const enum status st = visit_again(s, next, &at);
 
 		if (st != ST_OK)
 			return st;
@@ -162,10 +178,28 @@ static void judge(struct sweep *s, struct counting *c, const struct ring *below,
 	told_otherwise(s, below->pages);
 }
 
+/* Visits the ring again where its counts are not those of the proof: cycles that loads wait scatter about none. */
+static enum status prove(struct sweep *s, struct ring *below)
+{
+	char ignored[sizeof(s->out->proof)];
+	struct text t;
+	enum status st = ST_OK;
+
+	text_init(&t, ignored, sizeof(ignored));
+	for (unsigned i = 1; i < TRIES && st == ST_OK && !evidence_holds(s->counting, below->each_milli, "load", &t); i++) {
+		struct ring other;
+
+		st = visit(s, below->pages, &other);
+		if (st == ST_OK && fits(&other))
+			*below = other;
+	}
+	return st;
+}
+
 static void by_counts(struct sweep *s, struct counting *c)
 {
 	struct row_result *out = s->out;
-	struct ring below, above;
+	struct ring below = { 0 }, above = { 0 };
 	bool first = false, told = true;
 	enum status st = counters_start(s->b->a, s->b->cpu, &c->plan, 0, s->b->core), stopped;
 
@@ -174,6 +208,8 @@ static void by_counts(struct sweep *s, struct counting *c)
 	out->curve.unit = "misses a load";
 	if (st == ST_OK) {
 		st = knee(s, &below, &above);
+		if (st == ST_OK)
+			st = prove(s, &below);
 		stopped = counters_stop(s->b->a, s->b->cpu, &c->plan, 0, s->b->core);
 		st = st == ST_OK ? stopped : st;
 	}

@@ -160,6 +160,8 @@ static uint64_t tlb_pages(const struct cpu *cpu)
 	return half ? half : 1;
 }
 
+bool shape_in_pieces(const struct cpu *cpu) { return tlb_pieces(cpu) != 0; }
+
 uint64_t shape_memory_span(const struct cpu *cpu)
 {
 	return tlb_pieces(cpu) ? tlb_pieces(cpu) * PAGE_4K : tlb_pages(cpu) * PAGE_2M;

@@ -37,6 +37,8 @@ MUST_CHECK enum status shape_of_test(const struct row *r, const struct cpu *cpu,
 MUST_CHECK enum status shape_of_baseline(const struct row *r, const struct cpu *cpu, const struct shape *test,
                                          struct shape *out, char *reason, size_t capacity);
 
+/* Whether the first level of the DTLB is known to keep pages of 2 MiB as pieces of 4 KiB. */
+bool shape_in_pieces(const struct cpu *cpu);
 /* The bytes that a random chase in memory may cover without a DTLB miss: a multiple of 2 MiB, or of 4 KiB where the DTLB keeps large pages in pieces. */
 uint64_t shape_memory_span(const struct cpu *cpu);
 

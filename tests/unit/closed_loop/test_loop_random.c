@@ -139,6 +139,7 @@ static void test_loop_odd_machines_are_found_again(void **state)
 	assert_int_equal(judge_files("tests/machines/cores/decoders.machine", "size.super_queue.*"), 1); /* unproven, not unsupported: docs/limits.md */
 	assert_int_equal(judge_files("tests/machines/cores/threads.machine", "core_to_core.*"), 0);
 	assert_int_equal(judge_files("tests/machines/cores/gracemont.machine", "core_to_core.*,load.l3_*_other_core.*,sync.false_sharing.*"), 0);
+	assert_int_equal(judge_files("tests/machines/cores/gracemont.machine", "size.r*,size.load_buffer.*,size.store_buffer.*,size.?tlb_4k.*"), 0);
 	assert_int_equal(judge_files("tests/machines/caches/lossy.machine", "core_to_core.*,load.dram_loaded.*"), 0);
 	assert_int_equal(judge_files("tests/machines/caches/bare.machine", "read.dram_all.*"), 0);
 	assert_int_equal(judge_files("tests/machines/caches/tiny_l2.machine", "*.l2_all.*,*.l3_all.*"), 0);
