@@ -4,8 +4,8 @@
 cd "$(dirname "$0")/../../.." || exit 2
 . tests/tap.sh
 s=$out/stallmeter traces=tests/traces
-declare -A machine=([haswell-ep-uncore]=haswell-ep [skylake-uncore]=skylake)
-for name in nehalem-ep core2 sandy-bridge haswell-ep skylake-sp ice-lake-sp sapphire-rapids pentium4 haswell-ep-uncore skylake-uncore zen4; do
+declare -A machine=([haswell-ep-uncore]=haswell-ep [skylake-uncore]=skylake [skylake-sp-uncore]=skylake-sp)
+for name in nehalem-ep core2 sandy-bridge haswell-ep skylake-sp ice-lake-sp sapphire-rapids pentium4 haswell-ep-uncore skylake-uncore skylake-sp-uncore zen4; do
 	check "lint_accepts_linux_${name//-/_}" "$s" replay --machine "${machine[$name]:-$name}" --findings "$traces/$name.trace"
 done
 # found TRACE MACHINE EDIT ADDRESS CLASS WORDS: the finding stands at that line, and an earlier one is none but of the select that it names

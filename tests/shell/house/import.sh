@@ -1,5 +1,5 @@
 #!/bin/bash
-# tables/import.py: what it takes from a list of the vendor's form, what it leaves out and says so, and what it refuses.
+# tables/import.py and tables/import_uncore.py: what they take from a list of the vendor's form, what they leave out and say so, and what they refuse.
 cd "$(dirname "$0")/../../.." || exit 2
 . tests/tap.sh
 
@@ -54,4 +54,26 @@ check "import_refuses_what_is_no_json" refused '{"Events": ['
 check "import_refuses_a_list_without_events" refused '{"Header": {}}'
 check "import_refuses_an_event_without_a_code" refused '{"Events": [{"EventName": "A.B"}]}'
 check "import_refuses_a_number_that_is_none" refused "{\"Events\": [$(event A.B 0xZZ 0x01 0)]}"
+
+# Events of boxes: one row a code, its unit masks in it.
+printf '[cha]\nprefix = UNC_CHA_\nunit_events = uncore-events\n[iio]\nprefix = UNC_IIO_\nunit_events = uncore-events\n' >"$work/new/uncore.txt"
+list "$(event UNC_CHA_TOR.IA_MISS_Drd 0x36 0x21 0 '"Unit": "CHA", "Filter": "Filter1", "FILTER_VALUE": "0x40433"')" \
+	"$(event UNC_CHA_TOR.IA 0x36 0x31 0 '"Unit": "CHA", "Filter": "CHAFilter1[31:0]", "FILTER_VALUE": "0"')" \
+	"$(event UNC_CHA_LOOKUP 0x34 0x03 0,1,2,3 '"Unit": "CHA", "Filter": "CHAFilter0[26:17]"')" \
+	"$(event UNC_CHA_CLOCKTICKS 0x00 0x00 0,1,2,3 '"Unit": "CHA"')" \
+	"$(event UNC_IIO_DATA.PART1 0x83 0x04 0,1 '"Unit": "IIO", "PortMask": "0x02", "FCMask": "0x07"')" \
+	"$(event UNC_CHA_OLD 0x01 0x00 0 '"Unit": "CHA", "Deprecated": "1"')" "$(event UNC_U_CLOCKTICKS 0x00 0x01 FIXED '"Unit": "UBOX"')" "$(event UNC_H_ODD 0x02 0x00 0 '"Unit": "CHA"')"
+import_uncore() { python3 tables/import_uncore.py "$work/new" TST "$work/list.json" >"$work/said" 2>&1; }
+box_row() { grep -q "^$1,.*,perfmon TST V7\$" "$work/new/uncore-events.csv" || { sed 's/^/# /' "$work/new/uncore-events.csv"; return 1; }; }
+check "import_uncore_reads_a_list" import_uncore
+check "import_uncore_takes_masks_of_a_code_and_values_of_a_filter" box_row "cha,TOR,0x36,,0x1,0,IA_MISS_DRD=0x21:filter1=0x40433 IA=0x31:filter1=0x3B"
+check "import_uncore_takes_a_filter_that_the_user_sets" box_row "cha,LOOKUP,0x34,,0xF,0,=0x03:state"
+check "import_uncore_takes_an_event_without_a_mask" box_row "cha,CLOCKTICKS,0x00,,0xF,0,"
+check "import_uncore_takes_ports_and_completions" box_row "iio,DATA,0x83,,0x3,0,PART1=0x70204"
+box_left() { grep -q "^# Left out, .*$2.*: $1\\.\$" "$work/new/uncore-events.csv"; }
+check "import_uncore_leaves_out_deprecated_names" box_left UNC_CHA_OLD deprecated
+check "import_uncore_leaves_out_fixed_counters" box_left UNC_U_CLOCKTICKS "fixed counter"
+check "import_uncore_leaves_out_another_box_s_names" box_left UNC_H_ODD "does not begin"
+uncore_by_hand() { sed -i 1s/.*/#/ "$work/new/uncore-events.csv" && ! import_uncore && grep -q "written by hand" "$work/said"; }
+check "import_uncore_keeps_a_file_written_by_hand" uncore_by_hand
 tap_end
