@@ -26,6 +26,6 @@ for machine in zen4 zen5; do
 	check "amd_full_suite_of_${machine}_is_proved" share $machine 85
 done
 # for the model's sake: docs/limits.md
-check "amd_full_suite_of_zen2_is_as_expected" full zen2 "sync.false_sharing.penalty = unproven" "exec.gather_prefetch.interval = unproven"
+check "amd_full_suite_of_zen2_is_as_expected" full zen2 "exec.gather_prefetch.interval = unproven"
 check "amd_full_suite_of_zen2_is_proved" share zen2 85
 tap_end
