@@ -78,7 +78,7 @@ void sites_find_image(void)
 
 static bool has_functions(void)
 {
-	for (unsigned bus = 1; bus < 256; bus++)
+	for (unsigned bus = 0; bus < 256; bus++)
 		for (unsigned f = 0; f < 256; f++)
 			if (answer_pci32(bus, f, 0) != UINT32_MAX)
 				return true;

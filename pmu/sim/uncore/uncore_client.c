@@ -6,7 +6,7 @@
  *   391, or E01    global control: 29 all counters on, 4:0 slices to interrupt, 30 wake, 31 freeze
  *   392, or E02    global status, 393: its bits to clear: not modelled, read as 0
  *   394            control of the clock: 22 on, 20 interrupt   395 the clock, 48 bits   396: 3:0 slices, and the graphics' one, or without it
- *   3B0, 3B2       ARB: counters, selects   706 + 10n, 700 + 10n: CBo n; the eighth 800 further
+ *   3B0, 3B2       ARB: counters, selects; of one counter 3B1, 3B3   706 + 10n, 700 + 10n: CBo n; the eighth 800 further
  *                  selects: 7:0 event, 15:8 umask, 18 edge, 20 interrupt, 22 on, 23 invert, 28:24 cmask; counters of 44 bits
  *   PCI 0:0.0 + 48 window in memory, bit 0 open; there, of 32 bits each: 5040 requests of graphics, 5044 of cores, 5048 of devices,
  *                  5050 lines read, 5054 lines written
@@ -25,8 +25,6 @@
 #define MSR_FIXED_CONTROL 0x394
 #define MSR_FIXED 0x395
 #define MSR_CBO_CONFIG 0x396
-#define MSR_ARB_COUNTER 0x3B0
-#define MSR_ARB_SELECT 0x3B2
 #define MSR_CBO 0x700
 #define CBO_STRIDE 0x10u
 #define CBO_COUNTER 6u
@@ -47,8 +45,15 @@
 #define CODE_COHERENT  0x83
 
 /* What uncore.layout tells apart. */
-static const struct layout { uint32_t global, status; uint8_t boxes; bool graphics; } layouts[] = {
-	{ 0x391, 0x392, 4, true }, { 0xE01, 0xE02, 8, true },
+static const struct layout {
+	uint32_t global, status;    /* 0: none, and counters run by their selects alone */
+	uint8_t boxes;              /* CBos, 0: their registers are others, and not modelled */
+	bool graphics;              /* MSR 0x396 counts the graphics' box too */
+	uint32_t counter, select;   /* of the ARB */
+	uint8_t counters;
+} layouts[] = {
+	{ 0x391, 0x392, 4, true, 0x3B0, 0x3B2, 2 }, { 0xE01, 0xE02, 8, true, 0x3B0, 0x3B2, 2 },
+	{ 0, 0, 0, false, 0x3B1, 0x3B3, 1 }, { 0xE01, 0xE02, 0, false, 0x3B0, 0x3B2, 2 },
 };
 
 static const struct { uint32_t offset; uint8_t code; } free_running[FREE] = { { 0x5040, 3 }, { 0x5044, 4 }, { 0x5048, 5 }, { 0x5050, 1 }, { 0x5054, 2 } };
@@ -174,7 +179,7 @@ static void go_on(struct client *u, enum uncore_box box, unsigned instance, unsi
 /* Sets a counter as its select and the global control say. */
 static void program(struct client *u, enum uncore_box box, unsigned instance, unsigned n, struct unit *c, struct sim_finding *f, uint32_t msr)
 {
-	const bool want = u->global & GLOBAL_ON && c->select & SELECT_ON;
+	const bool want = (u->global & GLOBAL_ON || !u->layout->global) && c->select & SELECT_ON;
 	if (c->on && !want)
 		go_off(u, c);
 	else if (!c->on && want && !c->clock)
@@ -205,9 +210,10 @@ static struct unit *unit_at(struct client *u, uint32_t msr, struct place *p)
 		p->select = msr == MSR_FIXED_CONTROL;
 		return &u->fixed;
 	}
-	if (msr - MSR_ARB_COUNTER < 2 * COUNTERS) {
-		p->select = msr >= MSR_ARB_SELECT;
-		p->n = (msr - MSR_ARB_COUNTER) % COUNTERS;
+	const struct layout *k = u->layout;
+	if (msr - k->counter < k->counters || msr - k->select < k->counters) {
+		p->select = msr - k->select < k->counters;
+		p->n = msr - (p->select ? k->select : k->counter);
 		return &u->arb[p->n];
 	}
 	p->box = UNCORE_BOX_CBO;
@@ -235,12 +241,12 @@ static enum status client_rdmsr(void *box, unsigned thread, uint32_t msr, uint64
 	(void)thread;
 	if (c)
 		*value = p.select ? c->select : value_of(u, c) & mask_of(c);
-	else if (msr == u->layout->global)
+	else if (msr && msr == u->layout->global)
 		*value = u->global;
-	else if (msr == u->layout->status)
+	else if (msr && msr == u->layout->status)
 		*value = 0;
 	else if (msr == MSR_CBO_CONFIG)
-		*value = u->boxes + u->layout->graphics;
+		*value = (u->layout->boxes ? u->boxes : u->m->l3_slices) + u->layout->graphics;
 	else
 		return ST_MISSING;
 	sim_finding_none(f);
@@ -279,7 +285,7 @@ static enum status client_wrmsr(void *box, unsigned thread, uint32_t msr, uint64
 	struct place p;
 	struct unit *c = unit_at(u, msr, &p);
 	(void)thread;
-	if (!c && msr != u->layout->global && msr != u->layout->status && msr != MSR_CBO_CONFIG)
+	if (!c && msr != MSR_CBO_CONFIG && (!msr || (msr != u->layout->global && msr != u->layout->status)))
 		return ST_MISSING;
 	sim_finding_none(f);
 	if (c)

@@ -9,6 +9,7 @@
 #include "pmu/text.h"
 #include "tests/unit/rigs/core_bench.h"
 #include "tests/unit/rigs/uncore_rig.h"
+#include "tests/unit/support/table_find.h"
 
 #define WINDOW 0xFED10000u
 #define LINES 6000u
@@ -23,6 +24,15 @@ static unsigned boxes_of(const struct uncore_rig *r, const char *name)
 			return uncore_instances(&r->u, &p->boxes[b], 0);
 	fail_msg("%s has no box %s", p->name, name);
 	return 0;
+}
+
+static bool has_box(const char *processor, const char *name)
+{
+	const struct processor *p = processor_named(processor);
+	for (unsigned b = 0; b < p->box_count; b++)
+		if (!strcmp(p->boxes[b].name, name))
+			return true;
+	return false;
 }
 
 static const char *absent(const struct uncore_rig *r, const char *name)
@@ -217,6 +227,55 @@ static void test_client_slices_share_the_lines(void **state)
 	uncore_rig_close(&r);
 }
 
+/* --- later ones ------------------------------------------------------------------------------------ */
+
+/* Where the arbiter has one counter and no register starts them together; where there is one, of other bits. */
+static void test_client_arbiters_of_later_processors(void **state)
+{
+	(void)state;
+	static const struct { const char *processor; unsigned layout; const char *first, *start; } cases[] = {
+		{ "ice-lake", 2, "wrmsr 0 0x3B3 0x0", NULL }, { "rocket-lake", 3, "wrmsr 0 0xE01 0x0", "wrmsr 0 0xE01 0x20000000" },
+		{ "tiger-lake", 3, "wrmsr 0 0xE01 0x0", "wrmsr 0 0xE01 0x20000000" } };
+	static const char *const names[] = { "UNC_ARB_TRK_REQUESTS.ALL", "UNC_CLOCK.SOCKET", "DATA_READS" };
+	static struct uncore_rig r;
+	for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+		struct machine m = core_bench_machine("skylake");
+		struct uncore_plan plan;
+		uint64_t v[UNCORE_EVENTS_MAX];
+		const unsigned n = has_box(cases[i].processor, "imc") ? 3 : 2;
+		bool started = !cases[i].start;
+		m.cpuid_model = processor_named(cases[i].processor)->models[0];
+		m.uncore_layout = cases[i].layout;
+		m.firmware_runs = 0;
+		uncore_rig_open(&r, &m);
+		assert_string_equal(r.cpu.processor->name, cases[i].processor);
+		unsigned from = r.trace.count;
+		uncore_rig_start(&r, &plan, names, n, 0);
+		while (r.trace.entries[from].op != TRACE_WRMSR)
+			from++;
+		for (unsigned k = from; k < r.trace.count; k++) {
+			char line[160];
+			struct text t;
+			text_init(&t, line, sizeof(line));
+			trace_line(&t, &r.trace.entries[k]);
+			if (k == from)
+				assert_string_equal(line, cases[i].first);
+			started |= cases[i].start && !strcmp(line, cases[i].start);
+			assert_true(cases[i].start || !strstr(line, "0xE01"));
+		}
+		assert_true(started);
+		write_and_flush(&r);
+		assert_int_equal(uncore_values(r.a, &r.u, &plan, 0, 0, v), ST_OK);
+		assert_int_equal(uncore_stop(r.a, &r.u, &plan, 0, 0), ST_OK);
+		near_percent(names[0], v[0], 2 * LINES);
+		assert_true(v[1] > v[0]);
+		if (n == 3)
+			near_percent(names[2], v[2], LINES);
+		assert_int_equal(uncore_rig_findings(&r, NULL, NULL), 0);
+		uncore_rig_close(&r);
+	}
+}
+
 /* --- the machine's side ------------------------------------------------------------------------------- */
 
 static void test_client_machine_tells_wrong_accesses(void **state)
@@ -256,6 +315,7 @@ int main(void)
 		cmocka_unit_test(test_client_programs_the_golden_sequence_and_all_is_restored),
 		cmocka_unit_test(test_client_counts_the_lines_that_a_kernel_reads_and_writes),
 		cmocka_unit_test(test_client_slices_share_the_lines),
+		cmocka_unit_test(test_client_arbiters_of_later_processors),
 		cmocka_unit_test(test_client_machine_tells_wrong_accesses),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
