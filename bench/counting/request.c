@@ -72,6 +72,8 @@ static enum status core_modifier(struct event *e, const struct modifier *m)
 		e->any = 1;
 	else if (request_modifier_is_flag(m, "u"))
 		e->privilege |= EVENT_USER;
+	else if (!m->given && (names_equal(m->at, m->length, "uk") || names_equal(m->at, m->length, "ku"))) /* as perf writes both */
+		e->privilege = EVENT_USER | EVENT_KERNEL;
 	else if (request_modifier_is_flag(m, "k"))
 		e->privilege |= EVENT_KERNEL;
 	else if ((request_modifier_is_valued(m, "cmask") || request_modifier_is_valued(m, "c")) && m->value <= 0xFF)
@@ -122,6 +124,17 @@ static void name_core(struct request *r, const struct event *e, const struct wor
 		r->event.fixed = 0;
 }
 
+/* What a fixed counter alone counts is counted with its one setting: at the highest privilege, without a comparison. */
+static enum status check_fixed(const struct request *r, const struct event *e, const struct word *w, struct text *problem)
+{
+	const bool differs = r->event.privilege == EVENT_USER || r->event.cmask != e->cmask || r->event.inv != e->inv || r->event.edge != e->edge || r->event.any != e->any;
+
+	if (!e->fixed || e->counter_mask || !differs)
+		return ST_OK;
+	text_fmt(problem, "\"%.*s\": a fixed counter alone counts %s, and takes no modifier but k", (int)w->length, w->at, e->name);
+	return ST_UNSUPPORTED;
+}
+
 bool request_names(const struct word *w, const char *known, size_t *from)
 {
 	const size_t n = str_length(known);
@@ -151,6 +164,8 @@ static enum status take_core(const struct processor *p, const struct word *w, st
 	if (best->netburst)
 		r->use = *best->netburst;
 	enum status st = request_modifiers(p, r, w, from, problem);
+	if (st == ST_OK)
+		st = check_fixed(r, best, w, problem);
 	if (st == ST_OK)
 		name_core(r, best, w, from);
 	return st;
@@ -247,6 +262,8 @@ static enum status add(struct request_list *l, const struct word *w, enum shown 
 		return ST_FULL;
 	}
 	memset(r, 0, sizeof(*r));
+	if ((st = request_perf_modifiers(w, problem)) != ST_OK)
+		return st;
 	st = take_core(l->processor, w, r, problem, &found);
 	if (!found)
 		st = request_netburst(l->processor, w, r, problem, &found);

@@ -4,6 +4,7 @@
  * BOX[N].EVENT name the box: all of its kind, or number N of each socket. rHHHH is a raw PERFEVTSEL value (bits 15:0 event and umask, 31:24 cmask,
  * 23 inv, 21 any, 18 edge). Case is ignored, and `.`, `_` and `-` between words are equivalent.
  * Modifiers follow a colon. Core events: u, k, cmask=N, inv, edge, any, ldlat=N. Uncore events: the box's filters, thresh=N, edge, invert.
+ * Those of perf's that cannot be had are refused by name (p, G, H, ...). u counts ring 3, where no workload runs: request_note.
  * NetBurst: DETECTOR.UNIT+UNIT needs no listed event. cmask=N or thresh=N, inv and edge are the counter's comparison; any and other select the
  * threads whose events count, active_none, active_single and active_both the cycles by how many threads are awake; escr=N the ESCR. What counts
  * tagged uops names what tags them: replay_event.NBOGUS:METRIC, front_end_event.NBOGUS:uop_type.TAGLOADS, execution_event.NBOGUS1:scalar_DP_uop.ALL
@@ -55,6 +56,8 @@ void request_init(struct request_list *l, const struct processor *p);
  * ST_MISSING: no such name; ST_SYNTAX: an unknown modifier, or a required filter is missing; ST_RANGE: a value out of range; ST_FULL;
  * ST_UNSUPPORTED: the metric lacks an event here, or needs a feature this processor lacks. */
 MUST_CHECK enum status request_events(struct request_list *l, const char *list, struct text *problem);
+/* What is to be said beside the request's count, "" nothing: that it is of a privilege level at which no workload runs. */
+const char *request_note(const struct request *r);
 MUST_CHECK enum status request_metrics(struct request_list *l, const char *list, struct text *problem);
 
 #endif

@@ -17,6 +17,9 @@ bool request_modifier_is_valued(const struct modifier *m, const char *key);
 /* All modifiers from w's character `from` on, into r->event and r->use. ST_SYNTAX, ST_RANGE: `problem` names the one. */
 MUST_CHECK enum status request_modifiers(const struct processor *p, struct request *r, const struct word *w, size_t from, struct text *problem);
 
+/* request_perf.c. ST_UNSUPPORTED: w has a modifier of perf's that cannot be had here; `problem` says which, and why. */
+MUST_CHECK enum status request_perf_modifiers(const struct word *w, struct text *problem);
+
 /* Whether w's name, up to a colon, is this one; *from: where it ends. */
 bool request_names(const struct word *w, const char *known, size_t *from);
 

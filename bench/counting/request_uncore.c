@@ -117,6 +117,10 @@ enum status request_uncore(const struct processor *p, const struct word *w, stru
 	if (r->instance >= 0)
 		text_fmt(&t, "%s[%d].", r->box->name, r->instance);
 	text_fmt(&t, "%s", r->planned);
+	if (has_modifier(w, "u") || has_modifier(w, "k")) {
+		text_fmt(problem, "\"%.*s\": u and k are of cores; box %s counts for all rings alike", (int)w->length, w->at, r->box->name);
+		return ST_UNSUPPORTED;
+	}
 	enum status st = uncore_plan(&nowhere, list, 1, &plan, &which);
 	if (st == ST_SYNTAX || st == ST_RANGE)
 		say_uncore(r, e, w, st, problem);

@@ -70,7 +70,9 @@ static void text_line(struct text *t, const struct stat_result *r, const struct 
 	column(t, 11, number);
 	rate(number, sizeof(number), f->value, run->ticks, r->workload->b->a->tsc_hz);
 	column(t, 12, number);
-	text_fmt(t, " %3u  %s%s\n", f->v->run, f->q->name, f->where);
+	const char *note = request_note(f->q);
+
+	text_fmt(t, " %3u  %s%s%s%s%s\n", f->v->run, f->q->name, f->where, note[0] ? " (" : "", note, note[0] ? ")" : "");
 }
 
 static void csv_line(struct text *t, const struct stat_result *r, const struct figure *f, bool intervals)
@@ -86,8 +88,8 @@ static void csv_line(struct text *t, const struct stat_result *r, const struct f
 	fixed(number, sizeof(number), run->units ? mul_div((int64_t)f->value, 1000, (int64_t)run->units) : 0, run->units != 0);
 	text_fmt(t, "%s,", number);
 	fixed(number, sizeof(number), run->known && run->cycles ? mul_div((int64_t)f->value, 1000, (int64_t)run->cycles) : 0, run->known && run->cycles);
-	text_fmt(t, "%s,%lld,%u\n", number, run->ticks ? (long long)mul_div((int64_t)f->value, (int64_t)r->workload->b->a->tsc_hz, (int64_t)run->ticks) : 0LL,
-	         f->v->run);
+	text_fmt(t, "%s,%lld,%u,%s\n", number, run->ticks ? (long long)mul_div((int64_t)f->value, (int64_t)r->workload->b->a->tsc_hz, (int64_t)run->ticks) : 0LL,
+	         f->v->run, request_note(f->q));
 }
 
 static void json_figure(struct text *t, const struct stat_result *r, const struct figure *f)
@@ -101,7 +103,10 @@ static void json_figure(struct text *t, const struct stat_result *r, const struc
 	text_fixed_or_null(t, run->units ? mul_div((int64_t)f->value, 1000, (int64_t)run->units) : 0, 3, run->units != 0);
 	text_fmt(t, ", \"per_cycle\": ");
 	text_fixed_or_null(t, run->cycles ? mul_div((int64_t)f->value, 1000, (int64_t)run->cycles) : 0, 3, run->known && run->cycles);
-	text_fmt(t, ", \"per_second\": %lld}", run->ticks ? (long long)mul_div((int64_t)f->value, (int64_t)r->workload->b->a->tsc_hz, (int64_t)run->ticks) : 0LL);
+	text_fmt(t, ", \"per_second\": %lld", run->ticks ? (long long)mul_div((int64_t)f->value, (int64_t)r->workload->b->a->tsc_hz, (int64_t)run->ticks) : 0LL);
+	if (request_note(f->q)[0])
+		text_fmt(t, ", \"note\": \"%s\"", request_note(f->q));
+	text_char(t, '}');
 }
 
 struct output { struct text *t; const struct stat_result *r; enum stat_format format; bool intervals, more; };
@@ -154,7 +159,7 @@ static void uncounted(struct output *o, const struct request *q, const char *why
 	if (o->format == STAT_TEXT)
 		text_fmt(o->t, "%16s%41s  %s: %s\n", "-", "", q->name, why);
 	else if (o->format == STAT_CSV)
-		text_fmt(o->t, "%s\"%s\",\"%s\",,,,,,\n", o->intervals ? "," : "", q->name, why);
+		text_fmt(o->t, "%s\"%s\",\"%s\",,,,,,,\n", o->intervals ? "," : "", q->name, why);
 	else
 		text_fmt(o->t, "%s{\"event\": \"%s\", \"value\": null, \"why\": \"%s\"}", o->more ? ", " : "", q->name, why);
 	o->more = true;
@@ -225,7 +230,7 @@ static void metrics(struct output *o)
 			text_fmt(o->t, "%s\"%s\",\"%s\",%s,%s,,,", o->intervals ? "," : "", of->name, m->known ? "metric" : m->why, m->known ? number : "", of->unit);
 			if (a_second >= 0)
 				text_fmt(o->t, "%lld", (long long)a_second);
-			text_fmt(o->t, ",\n");
+			text_fmt(o->t, ",,\n");
 		} else {
 			text_fmt(o->t, "%s{\"metric\": \"%s\", \"unit\": \"%s\", \"value\": ", i ? ", " : "", of->name, of->unit);
 			text_fixed_or_null(o->t, m->milli, 3, m->known);
@@ -256,7 +261,7 @@ static void topdown(struct output *o)
 		} else if (o->format == STAT_CSV) {
 			if (o->intervals)
 				text_fixed(o->t, mul_div((int64_t)o->r->since_ticks, 1000000000, (int64_t)o->r->workload->b->a->tsc_hz), 9);
-			text_fmt(o->t, "%s\"topdown.%s\",\"metric\",%s,%%,,,,\n", o->intervals ? "," : "", name, number);
+			text_fmt(o->t, "%s\"topdown.%s\",\"metric\",%s,%%,,,,,\n", o->intervals ? "," : "", name, number);
 		} else {
 			text_fmt(o->t, "%s{\"metric\": \"topdown.%s\", \"unit\": \"%%\", \"value\": %s}", more ? ", " : "", name, number);
 		}
@@ -270,7 +275,7 @@ void stat_head(struct text *t, const struct stat_plan *p, const struct stat_work
 	struct text n;
 
 	if (f == STAT_CSV)
-		text_fmt(t, "%sname,where,value,unit,per_unit,per_cycle,per_second,run\n", span == STAT_INTERVALS ? "time_s," : "");
+		text_fmt(t, "%sname,where,value,unit,per_unit,per_cycle,per_second,run,note\n", span == STAT_INTERVALS ? "time_s," : "");
 	if (f != STAT_TEXT)
 		return;
 	text_fmt(t, "%s%s: %s%s on %u core%s%s%s; %u run%s%s\n", w->b->a->kind == ACCESS_SIM ? "SIMULATED " : "", w->b->a->name, w->kind == STAT_WORK ? "account." : "", w->name, w->count,

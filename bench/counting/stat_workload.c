@@ -158,8 +158,10 @@ static enum status open_streams(struct stat_workload *w, const char *cores, stru
 
 /* --- all kinds --------------------------------------------------------------------------------- */
 
+/* The cores of the list, or the measuring one. The first of them is the measuring one from here on. */
 static enum status choose_cores(struct stat_workload *w, const char *cores, struct text *problem)
 {
+	const struct access *a = w->b->a;
 	char why[160];
 	struct cpuset set;
 
@@ -168,13 +170,14 @@ static enum status choose_cores(struct stat_workload *w, const char *cores, stru
 		w->count = 1;
 		return ST_OK;
 	}
-	if (cpuset_choose(w->b->a, cores, NULL, &set, why, sizeof(why)) != ST_OK) {
+	if (cpuset_cores(a, cores, &set, why, sizeof(why)) != ST_OK) {
 		text_fmt(problem, "%s", why);
 		return ST_RANGE;
 	}
-	for (unsigned i = 0; i < w->b->a->cores && i < CORES_MAX && w->count < STAT_CORES_MAX; i++)
+	for (unsigned i = 0; i < a->cores && i < CORES_MAX && w->count < STAT_CORES_MAX; i++)
 		if (set.core[i])
 			w->cores[w->count++] = i;
+	w->b->core = w->cores[0];
 	return ST_OK;
 }
 
@@ -185,6 +188,7 @@ enum status stat_workload_open(struct stat_workload *w, struct bench *b, const c
 
 	memset(w, 0, sizeof(*w));
 	w->b = b;
+	w->measuring = b->core;
 	w->jobs = host->get(host->self, STAT_CORES_MAX * sizeof(*w->jobs));
 	w->windows = host->get(host->self, STAT_CORES_MAX * sizeof(*w->windows));
 	w->prefetchers = host->get(host->self, STAT_CORES_MAX * sizeof(*w->prefetchers));
@@ -356,5 +360,6 @@ enum status stat_workload_close(struct stat_workload *w)
 		host->put(host->self, w->prefetchers, STAT_CORES_MAX * sizeof(*w->prefetchers));
 	if (w->switched)
 		host->put(host->self, w->switched, STAT_CORES_MAX * sizeof(*w->switched));
+	w->b->core = w->measuring;
 	return st;
 }

@@ -20,6 +20,7 @@ struct stat_workload {
 	const char *name, *unit;       /* unit: "load", "iteration", "event" */
 	const struct row *row;
 	unsigned cores[STAT_CORES_MAX], count;
+	unsigned measuring;            /* the bench's core before and after; in between it is the first of `cores` */
 	uint64_t units;                /* of each core in a window */
 	struct row_result result;      /* reason it cannot run; kernel, sizes */
 	struct loop loop;              /* STAT_ROW: of the first core */
@@ -34,7 +35,7 @@ struct stat_workload {
 	struct job job;                /* the last one run by the preparation */
 };
 
-/* Maps and warms up. `cores`: a list such as "0-3,8"; NULL or "": the measuring core, or all cores for a multicore row. Call stat_workload_close
+/* Maps and warms up. `cores`: a list such as "0-3,8", with or without core 0; NULL or "": the measuring core, or all cores for a multicore row. Call stat_workload_close
  * after a failure too. ST_MISSING: no such workload; ST_RANGE: the list; ST_UNSUPPORTED: it cannot run here. `problem` gets one line. */
 MUST_CHECK enum status stat_workload_open(struct stat_workload *w, struct bench *b, const char *name, const char *cores, struct text *problem);
 /* Brings the working sets into their state before the next window. */

@@ -1,14 +1,14 @@
 /* bench/measure/cpuset.c: the cores and memory nodes that multicore rows may use. */
 #include "bench/measure/cores.h"
 
-/* Marks the numbers of a list such as "0-3,8" in set[limit]. False: *problem says what is wrong with the list. */
+/* Marks the numbers of a list such as "0-3,8", or "0-14:2" for every second one, in set[limit]. False: *problem says what is wrong with the list. */
 static bool parse(const char *list, unsigned limit, const char *what, bool *set, struct text *problem)
 {
 	const char *at = list;
 
 	memset(set, 0, limit * sizeof(*set));
 	while (*at) {
-		uint64_t number[2];
+		uint64_t number[3] = { 0, 0, 1 }; /* first, last, step */
 		unsigned n = 0;
 
 		for (;;) {
@@ -16,18 +16,18 @@ static bool parse(const char *list, unsigned limit, const char *what, bool *set,
 
 			while (*at >= '0' && *at <= '9')
 				at++;
-			if (n == 2 || parse_u64(from, (size_t)(at - from), &number[n]) != ST_OK) {
+			if (n == 3 || parse_u64(from, (size_t)(at - from), &number[n]) != ST_OK) {
 				text_fmt(problem, "%ss: expected all, or numbers and ranges such as 0-3,8; found \"%s\"", what, list);
 				return false;
 			}
 			n++;
-			if (*at != '-')
+			if (*at != (n == 1 ? '-' : ':'))
 				break;
 			at++;
 		}
 		if (n == 1)
 			number[1] = number[0];
-		if ((*at && *at != ',') || (*at == ',' && !at[1]) || number[0] > number[1]) {
+		if ((*at && *at != ',') || (*at == ',' && !at[1]) || number[0] > number[1] || !number[2]) {
 			text_fmt(problem, "%ss: expected all, or numbers and ranges such as 0-3,8; found \"%s\"", what, list);
 			return false;
 		}
@@ -36,7 +36,7 @@ static bool parse(const char *list, unsigned limit, const char *what, bool *set,
 			         (unsigned long long)(number[0] < limit ? limit : number[0]), list, limit - 1);
 			return false;
 		}
-		for (uint64_t i = number[0]; i <= number[1]; i++)
+		for (uint64_t i = number[0]; i <= number[1]; i += number[2] < limit ? number[2] : limit)
 			set[i] = true;
 		at += *at == ',';
 	}
@@ -72,4 +72,13 @@ enum status cpuset_choose(const struct access *a, const char *core_list, const c
 		return ST_RANGE;
 	}
 	return ST_OK;
+}
+
+enum status cpuset_cores(const struct access *a, const char *core_list, struct cpuset *p, char *problem, size_t capacity)
+{
+	struct text t;
+
+	text_init(&t, problem, capacity);
+	memset(p, true, sizeof(*p));
+	return all(core_list) || parse(core_list, least(a->cores, CORES_MAX), "core", p->core, &t) ? ST_OK : ST_RANGE;
 }

@@ -27,6 +27,8 @@ struct core_groups { uint32_t core[CORES_MAX], l2[CORES_MAX], last[CORES_MAX], d
 struct cpuset { bool core[CORES_MAX], node[NODES_MAX]; };
 /* Reads the settings' lists and checks them against the machine. ST_RANGE: one line in `problem`. */
 MUST_CHECK enum status cpuset_choose(const struct access *a, const char *core_list, const char *node_list, struct cpuset *p, char *problem, size_t capacity);
+/* The same of a list of cores that need not have core 0: of a workload that is counted where it runs. */
+MUST_CHECK enum status cpuset_cores(const struct access *a, const char *core_list, struct cpuset *p, char *problem, size_t capacity);
 
 struct bench {
 	const struct access *a;

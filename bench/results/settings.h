@@ -14,6 +14,7 @@ struct suite_settings {
 	const char *label;        /* the user's label for this run, "" if none */
 	const char *expect;       /* text of an --expect file, NULL if none: "row = status" lines */
 	const char *cores, *nodes; /* for multicore rows: lists such as "0-3,8"; NULL or "": all */
+	bool counting;            /* events are counted on `cores`, which need not have core 0 (bench/counting/session.h) */
 	const char *profile;      /* a profile or a list of events: counts the rows' kernels instead of measuring the rows; NULL none */
 };
 

@@ -193,7 +193,7 @@ enum status suite_check_cpuset(const struct access *a, const struct suite_settin
 {
 	struct cpuset p;
 
-	return cpuset_choose(a, s->cores, s->nodes, &p, problem, capacity);
+	return s->counting ? cpuset_cores(a, s->cores, &p, problem, capacity) : cpuset_choose(a, s->cores, s->nodes, &p, problem, capacity);
 }
 
 bool suite_asks_for_all(const struct suite_settings *s)

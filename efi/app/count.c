@@ -58,8 +58,9 @@ enum exit_status run_count(struct msr_guard *g, const struct cpu *cpu, const str
 	const struct suite_host host = { .self = &c, .print = count_print, .stop = count_stop, .get = count_get, .put = count_put };
 	const enum status s = session_run(&g->access, cpu, &settings, &host, &sum, problem, sizeof(problem));
 	const enum status restored = msr_guard_restore(g);
+	const struct origin *from = str_starts(problem, "cores: ") ? &k->cores_from : &k->count_from;
 	if (s != ST_OK)
-		print("%s:%u: %s\n", k->count_from.file, k->count_from.line, problem[0] != 0 ? problem : status_name(s));
+		print("%s:%u: %s\n", from->file, from->line, problem[0] != 0 ? problem : status_name(s));
 	if (restored != ST_OK)
 		print("a register could not be put back: %s\n", status_name(restored));
 	const enum status saved = s == ST_OK ? keep(&c, keeper) : ST_OK;

@@ -33,7 +33,7 @@ enum status run_settings(struct config *c, struct files *files, struct suite_set
 	char problem[400], *text;
 	size_t bytes, pages_bytes;
 	*s = (struct suite_settings){ .suite = c->suite, .repetitions = c->repetitions, .vector_bits = c->vector_bits, .ibs_misses = c->ibs_misses, .seed = c->seed, .label = c->label,
-		.cores = c->cores, .nodes = c->nodes, .profile = c->profile[0] != 0 ? c->profile : NULL };
+		.cores = c->cores, .nodes = c->nodes, .counting = c->count[0] != 0 || c->metrics[0] != 0, .profile = c->profile[0] != 0 ? c->profile : NULL };
 	if (s->profile != NULL && c->suite_from.line == 0) /* not given: a profile has rows of its own */
 		s->suite = "";
 	enum status result = suite_check(s, problem, sizeof(problem));

@@ -18,7 +18,8 @@ static unsigned stat_options(struct option *list, unsigned most)
 		{"-M", OPTION_TEXT, &metrics, "LIST", NULL, 0, 0, "metrics of `stallmeter list --metrics`, BOX or GROUP for all that begin with it, topdown, or all"},
 		{"-w", OPTION_TEXT, &workload, "LIST", NULL, 0, 0, "workloads, run one after the other: a row, account.NAME or idle"},
 		{"--machine", OPTION_TEXT, &machine_name, "NAME|FILE", NULL, 0, 0, "the simulated machine (default: as `stallmeter list` marks it)"},
-		{"--cores", OPTION_TEXT, &cores, "LIST", NULL, 0, 0, "the cores that run it at once, such as 0-3,8 (default: core 0, or all for rows of several)"},
+		{"--cores", OPTION_TEXT, &cores, "LIST", NULL, 0, 0, "the cores that run it at once, such as 2, 0-3,8 or 0-14:2 (default: core 0, or all for rows of several)"},
+		{"-C", OPTION_TEXT, &cores, "LIST", NULL, 0, 0, "the same, as perf stat has it"},
 		{"-I", OPTION_TEXT, &interval, "MS", NULL, 0, 0, "print a line every MS milliseconds of the machine's time, such as 100 or 0.05"},
 		{"--for", OPTION_TEXT, &duration, "MS", NULL, 0, 0, "duration of each run (default with -I: ten intervals)"},
 		{"--windows", OPTION_NUMBER, &windows, "N", NULL, 0, 1000000, "instead of --for: windows of each run (default: 4)"},
@@ -140,7 +141,8 @@ const struct command command_stat = {
 	"Names: as `stallmeter list --events` shows them, in any case; BOX.EVENT and BOX[N].EVENT for the uncore; rHHHH for\n"
 	"a raw PERFEVTSEL code. Also perf's names of what most processors count (cycles, instructions, branch-misses), concepts\n"
 	"of `stallmeter list --concepts` that one event counts, and the founding documents' spellings. Modifiers of core events: u, k, cmask=N, inv, edge, any, ldlat=N; of uncore events: the\n"
-	"box's filters (opc=0x182), thresh=N, edge, invert. For an unknown name the three nearest are suggested.\n"
+	"box's filters (opc=0x182), thresh=N, edge, invert. For an unknown name the three nearest are suggested. Workloads run\n"
+	"in ring 0: what u alone counts is 0, and said beside it. perf's other modifiers (p, G, H, S, ...) are refused by name.\n"
 	"\n"
 	"NetBurst: DETECTOR.UNIT+UNIT, with thresh=N (or cmask=N), complement, edge; any, other: whose threads' events;\n"
 	"active_none, active_single, active_both: cycles by how many threads are awake; escr=N: by the first (0) or the second\n"

@@ -15,9 +15,9 @@ ended() { tail -n 20 "$log"; [ "$rc" -eq "$1" ] || { echo "status $rc, not $1"; 
 as_on_host() { "$out/stallmeter" stat --per box "$@" >"$work/host" && cmp "$work/host" "$work/counts"; }
 
 # Bandwidth by channel, interval by interval.
-boot "backend=sim:haswell-ep count=imc.CAS_COUNT.RD metrics=imc.MEM_BW_READS workload=triad.dram interval_ms=0.06 duration_ms=0.25"
+boot "backend=sim:haswell-ep count=imc.CAS_COUNT.RD metrics=imc.MEM_BW_READS workload=triad.dram cores=2 interval_ms=0.06 duration_ms=0.25"
 check "count_metrics_end_well" ended 0
-check "count_metrics_are_the_hosts" as_on_host --machine haswell-ep -e imc.CAS_COUNT.RD -M imc.MEM_BW_READS -w triad.dram -I 0.06 --for 0.25
+check "count_metrics_are_the_hosts" as_on_host --machine haswell-ep -e imc.CAS_COUNT.RD -M imc.MEM_BW_READS -w triad.dram --cores 2 -I 0.06 --for 0.25
 check "count_metrics_come_by_interval" sh -c '[ "$(grep -c "^after" "$1")" -ge 3 ]' - "$work/counts"
 check "count_metrics_come_by_channel" grep -E '[1-9].*CAS_COUNT.RD socket 0 box [0-9]' "$work/counts"
 check "count_metrics_are_on_the_console" grep -E '[1-9].*MEM_BW_READS' "$log"

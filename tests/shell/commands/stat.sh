@@ -74,6 +74,30 @@ modified() {
 check "stat_modifiers_split_cycles" modified
 user_mode() { "$s" stat -w load.l1.latency -e INST_RETIRED.ANY_P:u --format csv >"$work/counts" && [ "$(value INST_RETIRED.ANY_P:u)" -eq 0 ]; }
 check "stat_user_mode_alone_counts_nothing_in_the_kernel" user_mode
+# ... and says so in each format; what counts in ring 0 has no note.
+says_ring_3() {
+	local e=INST_RETIRED.ANY_P note='counts ring 3; the workload runs in ring 0'
+	"$s" stat -w load.l1.latency -e "$e:u,$e:uk,$e:k" --windows 1 >"$work/out" && [ "$(grep -c "$note" "$work/out")" -eq 1 ] && grep -qE "^ +0 .* $e:u \\($note\\)$" "$work/out" || return 1
+	"$s" stat -w load.l1.latency -e "$e:u,$e:uk,$e:k" --windows 1 --format csv >"$work/counts" || return 1
+	awk -F, -v note="$note" 'NR == 1 { if ($9 != "note") exit 1; next } $9 == (/:u"/ ? note : "") && ($3 > 0) == !/:u"/ { n++ } END { exit n != 3 }' "$work/counts" || return 1
+	"$s" stat -w load.l1.latency -e "$e:u,$e:k" --windows 1 --format json | jq -e --arg note "$note" '[.events[].note] == [$note, null]' >/dev/null
+}
+check "stat_says_that_workloads_run_in_ring_0" says_ring_3
+
+# Lists of cores as of perf stat -C and taskset -c, with or without core 0.
+cores_of() { "$s" stat -w load.l2 --windows 1 "$1" "$2" -e inst_retired.any --per core --format csv | sed -nE 's/.*," core ([0-9]+)",[1-9].*/\1/p' | paste -sd' '; }
+lists() {
+	[ "$(cores_of --cores 2-3)" = "2 3" ] && [ "$(cores_of -C 1,3-5,7)" = "1 3 4 5 7" ] && [ "$(cores_of --cores 0-6:3)" = "0 3 6" ] && [ "$(cores_of --cores all)" = "0 1 2 3 4 5 6 7" ]
+}
+check "stat_takes_lists_and_ranges_of_cores" lists
+# Core 5 is of the second socket: its chase is in memory of its own node, and its socket's boxes alone see it.
+elsewhere() {
+	"$s" stat -w load.dram_local --windows 1 --cores 5 -e MEM_UNCORE_RETIRED.LOCAL_DRAM,UNC_QHL_REQUESTS.LOCAL_READS --per socket --format csv >"$work/counts" || return 1
+	awk -F, '/LOCAL_DRAM/ { n = $3 } / socket 0"/ { zero = $3 } / socket 1"/ { one = $3 } END { exit !(n > 1000 && one >= n && one < 1.1 * n && zero < n / 20) }' "$work/counts"
+}
+check "stat_measures_where_the_cores_are" elsewhere
+two_at_once() { "$s" stat -w triad.dram_all --windows 1 --cores 2-3 -e inst_retired.any --per core --format csv | grep -cE '," core [23]",[1-9]' | grep -qx 2; }
+check "stat_runs_a_row_of_several_cores_on_those_given" two_at_once
 # One load in three is tagged; the event counts those above its threshold, with PEBS_EN and LL_EN set.
 latencies() {
 	local e=MEM_INST_RETIRED.LATENCY_ABOVE_THRESHOLD_4
@@ -113,6 +137,18 @@ check "stat_names_the_nearest_events" refuses 2 'nearest: MEM_LOAD_RETIRED.L2_HI
 check "stat_names_the_nearest_workloads" refuses 2 'nearest: .*load.l2.latency' -w load.l2.latncy -e inst_retired.any
 check "stat_names_the_nearest_metrics" refuses 2 'nearest: imc.MEM_BW_READS' --machine haswell-ep -w idle -M imc.MEM_BW_READ
 check "stat_refuses_a_modifier" refuses 2 'no modifier of this event' -w idle -e INST_RETIRED.ANY_P:warm
+# perf's modifiers that cannot be had, alone and together
+modifiers() {
+	local m
+	for m in p ppp P S G H h I e D W X R b upp kH; do
+		refuses 2 "perf's [pPSGHhIeDWXRb] " -w idle -e "INST_RETIRED.ANY_P:$m" || { echo "$m"; return 1; }
+	done
+	refuses 2 "perf's p takes precise samples" -w idle -e MEM_LOAD_RETIRED.L2_HIT:upp && refuses 2 "perf's G " --machine pentium4 -w idle -e instr_retired.NBOGUSNTAG:G &&
+		refuses 2 'u and k are of cores; box' -w idle -e UNC_GQ_ALLOC.RT:u && refuses 2 'a fixed counter alone counts' -w idle -e INST_RETIRED.ANY:u
+}
+check "stat_refuses_perfs_other_modifiers_by_name" modifiers
+check "stat_refuses_a_core_that_is_not_there" refuses 2 'cores: no core 8 in "2-8"; there are 0 to 7' -w idle -e cycles --cores 2-8
+check "stat_refuses_what_is_no_list_of_cores" refuses 2 'cores: expected all, or numbers and ranges such as 0-3,8; found "3-"' -w idle -e cycles --cores 3-
 check "stat_refuses_a_missing_filter" refuses 2 'the event needs :opc=N; ' --machine haswell-ep -w idle -e UNC_C_TOR_INSERTS.OPCODE
 check "stat_names_a_box_that_is_absent" refuses 2 "imc\[2\].*no such box here; there are 0, 1, 4, 5" --machine haswell-ep -w idle -e "imc[2].CAS_COUNT.RD"
 check "stat_refuses_curves" refuses 2 'code of its own' -w size.rob.entries -e inst_retired.any
