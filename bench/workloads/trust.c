@@ -57,7 +57,7 @@ void trust_judge(struct trust_entry *e, const struct trust_facts *f, const struc
 	e->kernel = k->name;
 	e->least_milli = expected(f, r, k, base_milli, f->least);
 	e->most_milli = expected(f, r, k, base_milli, f->most);
-	const int64_t of_least = ratio(e->counted_milli, e->least_milli), of_most = ratio(e->counted_milli, e->most_milli);
+	const int64_t of_least = e->least_milli ? ratio(e->counted_milli, e->least_milli) : 1000 /* an upper bound alone */, of_most = ratio(e->counted_milli, e->most_milli);
 
 	e->ratio_milli = e->least_milli == e->most_milli || of_least < 1000 ? of_least : of_most > 1000 ? of_most : 1000;
 	e->verdict = e->ratio_milli > 1000 + TOLERANCE_MILLI ? TRUST_OVER : e->ratio_milli < 1000 - TOLERANCE_MILLI ? TRUST_UNDER : TRUST_RIGHT;

@@ -118,6 +118,7 @@ static void test_trust_events_of_the_uncore_are_held_too(void **state)
 	(void)state;
 	static const struct { const char *key, *value, *more, *more_value, *concept; } plants[] = {
 		{ "uncore_hidden", "8", "uncore_hidden_unit", "1", "{\"concept\": \"channel.read\"" },
+		{ "uncore_hidden", "8", "uncore_hidden_unit", "1", "{\"concept\": \"channel.activate.read\"" },
 		{ "msr_missing", "3665", NULL, NULL, "{\"concept\": \"queue.read.inserts\"" } }; /* 0xE51, of CBo 5 */
 	for (unsigned i = 0; i < COUNT_OF(plants); i++) {
 		char *one = loop_changed(loop_built_in("haswell-ep"), "fault", plants[i].key, plants[i].value);
