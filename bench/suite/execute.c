@@ -7,6 +7,7 @@
 #include "bench/curves/tlb_entries.h"
 #include "bench/multicore/matrix.h"
 #include "bench/multicore/multicore.h"
+#include "bench/sampling/priority.h"
 #include "bench/sampling/sample.h"
 #include "bench/uncore/page_state.h"
 #include "bench/uncore/uncore_latency.h"
@@ -107,6 +108,9 @@ static void run(struct bench *b, const struct row *r, struct row_result *out)
 		return;
 	case ORDER_SKID_PRECISE: case ORDER_SKID_INTERRUPT: case ORDER_SKID_ADDRESSES:
 		skid_row(b, r, out);
+		return;
+	case ORDER_PRIORITY_RECORDS: case ORDER_PRIORITY_OVERFLOWS:
+		priority_row(b, r, out);
 		return;
 	case ORDER_TLB_SIZE:
 		tlb_entries_row(b, r, out);

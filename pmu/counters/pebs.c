@@ -42,8 +42,8 @@
  * one page hangs the processor (quirk core2-pebs-page). */
 static const struct pebs_layout layouts[] = {
 	{ .bytes = 0x90, OLD_RECORD, .counters = 0x1, .buffer_bytes = PAGE_4K },
-	{ .bytes = 0xB0, MEMORY_RECORD },
-	{ .bytes = 0xC0, MEMORY_RECORD, .eventing_ip = 0xB0 },
+	{ .bytes = 0xB0, MEMORY_RECORD, .global_status = true },
+	{ .bytes = 0xC0, MEMORY_RECORD, .eventing_ip = 0xB0, .global_status = true },
 	{ .bytes = 0xC8, MEMORY_RECORD, .eventing_ip = 0xB0, .tsc = 0xC0 },
 	{ ADAPTIVE_RECORD, .latency_mask = ~0ull },
 	{ ADAPTIVE_RECORD, .latency_mask = 0xFFFF },
@@ -141,12 +141,14 @@ static enum status choose_counters(struct pebs *p, struct pebs_request *requests
 	uint32_t taken = 0, can = p->layout->counters & p->cpu->general_mask;
 	if (n == 0 || n > PEBS_COUNTERS_MAX)
 		return ST_RANGE;
+	for (unsigned i = 0; i < p->plain_count; i++)
+		taken |= 1u << p->plain[i].counter;
 	enum status s = check_requests(p, requests, n, why);
 	if (s != ST_OK)
 		return s;
 	for (unsigned width = 1; width <= 32; width++)
 		for (unsigned i = 0; i < n; i++) {
-			uint32_t mask = requests[i].event->counter_mask & can;
+			uint32_t mask = requests[i].event->counter_mask & can & (requests[i].wanted ? 1u << (requests[i].wanted - 1) : UINT32_MAX);
 			if (bit_count(mask) == width && !take_counter(mask, &taken, &requests[i].counter))
 				*why = "no counter is left that can sample the event";
 			else if (bit_count(mask) == 0)
@@ -179,7 +181,7 @@ static enum status set_counter(struct pebs *p, const struct event *e, unsigned c
 	return s == ST_OK ? wr(p, IA32_PERFEVTSEL0 + counter, counter_select(e) | more) : s;
 }
 
-/* An empty buffer, with a threshold that is never reached: nobody is to be interrupted. */
+/* An empty buffer, with a threshold that is never reached unless it is asked for: nobody is to be interrupted. */
 static void fill_area(struct pebs *p)
 {
 	uint64_t base = p->va + DS_BUFFER, maximum = base + (uint64_t)p->capacity * p->layout->bytes;
@@ -187,7 +189,7 @@ static void fill_area(struct pebs *p)
 	ds_put(p, DS_PEBS_BASE, base);
 	ds_put(p, DS_PEBS_INDEX, base);
 	ds_put(p, DS_PEBS_MAXIMUM, maximum);
-	ds_put(p, DS_PEBS_THRESHOLD, maximum + p->layout->bytes);
+	ds_put(p, DS_PEBS_THRESHOLD, p->threshold_records ? base + (uint64_t)p->threshold_records * p->layout->bytes : maximum + p->layout->bytes);
 	for (unsigned i = 0; i < p->count; i++)
 		ds_put(p, DS_PEBS_RESET + 8u * p->requests[i].counter, (0 - p->requests[i].period) & width_mask(p));
 }
@@ -220,6 +222,10 @@ static enum status start(struct pebs *p)
 	if (s == ST_OK && p->auxiliary) { /* ahead of the event that needs it */
 		s = set_counter(p, p->auxiliary, p->auxiliary_counter, 0, 0);
 		counters |= 1ull << p->auxiliary_counter;
+	}
+	for (unsigned i = 0; i < p->plain_count && s == ST_OK; i++) {
+		s = set_counter(p, p->plain[i].event, p->plain[i].counter, (0 - p->plain[i].until) & width_mask(p), 0);
+		counters |= 1ull << p->plain[i].counter;
 	}
 	for (unsigned i = 0; i < p->count && s == ST_OK; i++) {
 		struct pebs_request *r = &p->requests[i];
@@ -308,8 +314,13 @@ enum status pebs_stop(struct pebs *p)
 		counters_global(p->a, p->cpu, p->core, 0), wr(p, IA32_PEBS_ENABLE, 0), rd(p, IA32_PERF_GLOBAL_STATUS, &status),
 		ST_OK, count_events(p), ST_OK,
 	};
-	if (steps[2] == ST_OK && status & STATUS_OVF_BUFFER)
-		steps[3] = wr(p, IA32_PERF_GLOBAL_OVF_CTRL, STATUS_OVF_BUFFER);
+	uint64_t ours = STATUS_OVF_BUFFER;
+	for (unsigned i = 0; i < p->plain_count; i++)
+		ours |= 1ull << p->plain[i].counter;
+	if (steps[2] == ST_OK && status & ours)
+		steps[3] = wr(p, IA32_PERF_GLOBAL_OVF_CTRL, status & ours);
+	for (unsigned i = 0; i < p->plain_count && steps[3] == ST_OK; i++)
+		steps[3] = wr(p, IA32_PERFEVTSEL0 + p->plain[i].counter, 0);
 	if (p->auxiliary && p->count)
 		steps[5] = wr(p, IA32_PERFEVTSEL0 + p->auxiliary_counter, 0);
 	for (unsigned i = 0; i < p->count; i++) {

@@ -25,6 +25,7 @@ struct pebs_layout {
 	uint32_t counters;      /* mask of general counters that can sample */
 	uint16_t buffer_bytes;  /* at most */
 	uint64_t latency_mask;  /* bits of the latency field that hold it */
+	bool global_status;     /* `status` is IA32_PERF_GLOBAL_STATUS, of all counters */
 	uint32_t groups;        /* adaptive records: what MSR_PEBS_DATA_CFG asks for, which each record repeats; 0: not adaptive */
 };
 
@@ -47,6 +48,7 @@ struct pebs_request {
 	uint64_t period;        /* events per overflow, 1 .. 2^31 - 1; use primes, so that no loop synchronises with it */
 	bool companion;         /* count the same event on another counter too */
 	const struct event *beside; /* another event to count at the same time, NULL: none */
+	uint8_t wanted;         /* 1 + the counter it is to have; 0: any that can sample it */
 	/* out, of pebs_start */
 	uint8_t counter, companion_counter, beside_counter;
 	bool has_companion, has_beside; /* a counter was free for it */
@@ -55,6 +57,9 @@ struct pebs_request {
 	uint64_t beside_events; /* what `beside` counted */
 	uint64_t since;         /* events since the last record or the start, as the sampling counter has them */
 };
+
+/* A counter that counts beside, without sampling, and overflows at the `until`-th event, 1 .. 2^31 - 1. */
+struct pebs_plain { const struct event *event; uint64_t until; uint8_t counter; };
 
 struct pebs {
 	const struct access *a;
@@ -67,6 +72,10 @@ struct pebs {
 	bool timed;             /* records hold retire latencies */
 	const struct event *auxiliary; /* out, of pebs_start: counted beside the load-latency event, which is wrong without it; NULL: none */
 	uint8_t auxiliary_counter;
+	/* in, of pebs_start; 0 after pebs_open */
+	const struct pebs_plain *plain; /* must live until pebs_stop */
+	unsigned plain_count;
+	unsigned threshold_records; /* after which the buffer's threshold is met, which sets its bit of the status; 0: never */
 	struct sampling_gate gate; /* out, of pebs_start: what the job that is sampled writes */
 	struct pebs_request *requests;
 	unsigned count;         /* of requests while sampling, else 0 */

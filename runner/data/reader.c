@@ -182,7 +182,7 @@ static json_t *crashed_row(const char *name, bool simulated)
 	                   row->kind == KIND_SAMPLED ? "sampled" : "throughput";
 	return json_pack("{s:s, s:s, s:s, s:n, s:n, s:n, s:n, s:s, s:s, s:s, s:s, s:i, s:i, s:s, s:s, s:s, s:s, s:i, s:b}",
 	                 "name", name, "kind", kind, "unit", row && row->unit == UNIT_BYTES_PER_SECOND ? "bytes/s" : row && row->unit == UNIT_ENTRIES ? "entries" :
-	                 row && row->unit == UNIT_INSTRUCTIONS ? "instructions" : row && row->unit == UNIT_LINES ? "lines" : "cycles",
+	                 row && row->unit == UNIT_INSTRUCTIONS ? "instructions" : row && row->unit == UNIT_LINES ? "lines" : row && row->unit == UNIT_COUNTERS ? "counters" : "cycles",
 	                 "value", "spread", "cycles", "ns", "status", "crashed", "reason",
 	                 "the journal has its start and nothing after it", "proof", "", "noise", "none", "samples", 0, "rejected", 0,
 	                 "asks", row ? row->asks : "", "source", row ? row_source_name(row->source) : "", "confirmed_by",

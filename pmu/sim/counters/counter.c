@@ -293,6 +293,15 @@ static bool select_tap(struct counters *p, unsigned n, struct tap *t, enum findi
 	return true;
 }
 
+/* Whether what the counter counts is known instruction by instruction, and another counter writes records: then the order in which both overflow matters. */
+static bool counts_beside_samples(const struct counters *p, unsigned n, const struct tap *t)
+{
+	bool samples = false;
+	for (unsigned i = 0; i < p->m->pmu_general; i++)
+		samples = samples || (counter_has_pebs(p, i) && p->global_ctrl >> i & 1);
+	return samples && p->general[n].precise && !t->cmask && !t->inv && !t->edge && !(p->evtsel[n] & SEL_ANY);
+}
+
 static void program_general(struct counters *p, unsigned n, struct sim_finding *f, uint32_t address)
 {
 	struct counter *c = &p->general[n];
@@ -318,7 +327,7 @@ static void program_general(struct counters *p, unsigned n, struct sim_finding *
 		c->thousandths = (uint32_t)p->m->fault_overcount_thousandths;
 	if (p->m->fault_counter_stuck == n + 1)
 		c->thousandths = 0;
-	c->retired = on && (c->tagged || c->by_retirement || counter_has_pebs(p, n));
+	c->retired = on && (c->tagged || c->by_retirement || counter_has_pebs(p, n) || counts_beside_samples(p, n, &t));
 	if (!c->retired)
 		c->armed = false;
 	set_tap(p, c, general_tap(p, n), value, on && !c->retired ? &t : NULL, on && p->both && (p->evtsel[n] & SEL_ANY));

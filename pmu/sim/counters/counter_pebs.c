@@ -3,13 +3,14 @@
  * SDM volume 3, "Precise Event Based Sampling" of Core 2, Nehalem, Haswell and Skylake; record layouts: 0x90 bytes (format
  * 0), 0xB0 (1), 0xC0 (2), 0xC8 (3); counter_adaptive.c has later ones. A counter under PEBS counts retired instructions that meet its event, in program order.
  * Its overflow arms PEBS; the first occurrence pmu.pebs_shadow_cycles later writes the record, and the counter is reloaded.
+ * While a counter samples, others that count such events count them as instructions retire too; those that are due at one
+ * instruction act in the order of their numbers (SDM 18.8.1.1), or as fault.counter_priority says.
  * One load in about pmu.load_latency_tag_every is tagged, by a deterministic generator.
  *
  * Not modelled: branch trace store, the time to write a record and the lines that it evicts, records of one assist for
  * several counters, GLOBAL_CTRL = 0 that does not stop PEBS (errata of versions up to 4), TSX and HLE fields (written as
  * 0), the call-stack mode of the LBR. */
 #include "pmu/sim/counters/counter_state.h"
-#include "pmu/sim/isa/ops.h"
 
 #define MSR_LBR_SELECT   0x1C8
 #define MSR_LBR_TOS      0x1C9
@@ -206,77 +207,6 @@ static void write_record(struct counters *p, unsigned n, const struct retired *r
 
 /* ---- counting at retirement ----------------------------------------------------------------- */
 
-static bool is_source(const struct retired *r, uint64_t first, uint64_t last)
-{
-	return r->insn->load && r->source >= first && r->source <= last;
-}
-
-static bool crosses(uint64_t va, unsigned bytes)
-{
-	return (va & 63) + bytes > 64;
-}
-
-/* ADDPS to CMPSD follow each other in four forms: packed single and double, scalar single and double. */
-static bool is_arithmetic(const struct insn *in, unsigned form)
-{
-	return in->op >= OP_ADDPS && in->op <= OP_CMPSD && (unsigned)(in->op - OP_ADDPS) % 4 == form;
-}
-
-unsigned counter_pebs_occurrences(enum precise what, const struct retired *r)
-{
-	const struct insn *in = r->insn;
-	switch (what) {
-	case PRECISE_INSTRUCTIONS: return 1;
-	case PRECISE_UOPS_UNFUSED: return r->uops_unfused;
-	case PRECISE_UOPS_FUSED: return r->uops_fused;
-	case PRECISE_BRANCHES: return in->branch;
-	case PRECISE_BRANCH_COND: return in->branch && in->conditional;
-	case PRECISE_CALL: return in->call;
-	case PRECISE_RETURN: return in->ret;
-	case PRECISE_TAKEN: return in->branch && r->effects->taken;
-	case PRECISE_MISPREDICTED: return in->branch && r->mispredicted;
-	case PRECISE_MISPREDICTED_COND: return in->branch && in->conditional && r->mispredicted;
-	case PRECISE_MISPREDICTED_CALL: return in->call && r->mispredicted;
-	case PRECISE_LOADS: case PRECISE_LATENCY: return in->load;
-	case PRECISE_STORES: return in->store;
-	case PRECISE_L1: return is_source(r, SRC_L1, SRC_L1);
-	case PRECISE_LFB: return is_source(r, SRC_LFB, SRC_LFB);
-	case PRECISE_L2: return is_source(r, SRC_L2, SRC_L2);
-	case PRECISE_L3_UNSHARED: return is_source(r, SRC_L3_UNSHARED, SRC_L3_UNSHARED);
-	case PRECISE_L3_CLEAN: return is_source(r, SRC_L3_OTHER_CLEAN, SRC_L3_OTHER_CLEAN);
-	case PRECISE_L3_MODIFIED: return is_source(r, SRC_L3_OTHER_MODIFIED, SRC_L3_OTHER_MODIFIED);
-	case PRECISE_L3_OTHER: return is_source(r, SRC_L3_OTHER_CLEAN, SRC_L3_OTHER_MODIFIED);
-	case PRECISE_L3_ANY: return is_source(r, SRC_L3_UNSHARED, SRC_L3_OTHER_MODIFIED);
-	case PRECISE_L3_MISS: return is_source(r, SRC_REMOTE_CLEAN, SRC_REMOTE_DRAM);
-	case PRECISE_L2_MISS: return is_source(r, SRC_L3_UNSHARED, SRC_REMOTE_DRAM);
-	case PRECISE_L1_MISS: return is_source(r, SRC_L2, SRC_REMOTE_DRAM);
-	case PRECISE_L1_MISS_LFB: return is_source(r, SRC_LFB, SRC_REMOTE_DRAM);
-	case PRECISE_REMOTE_CACHE: return is_source(r, SRC_REMOTE_CLEAN, SRC_REMOTE_MODIFIED);
-	case PRECISE_REMOTE_CLEAN: return is_source(r, SRC_REMOTE_CLEAN, SRC_REMOTE_CLEAN);
-	case PRECISE_REMOTE_MODIFIED: return is_source(r, SRC_REMOTE_MODIFIED, SRC_REMOTE_MODIFIED);
-	case PRECISE_LOCAL_DRAM: return is_source(r, SRC_LOCAL_DRAM, SRC_LOCAL_DRAM);
-	case PRECISE_REMOTE_DRAM: return is_source(r, SRC_REMOTE_DRAM, SRC_REMOTE_DRAM);
-	case PRECISE_LOAD_WALK: return in->load && r->dtlb_level == 3;
-	case PRECISE_STORE_WALK: return in->store && r->store_dtlb_walk;
-	case PRECISE_LOCKED: return in->lock;
-	case PRECISE_FP_ASSIST: return r->effects->fp_assist;
-	case PRECISE_WALK: return (in->load && r->dtlb_level == 3) || (in->store && r->store_dtlb_walk);
-	case PRECISE_NOT_TAKEN_PREDICTED: return in->branch && !r->effects->taken && !r->mispredicted;
-	case PRECISE_NOT_TAKEN_MISPREDICTED: return in->branch && !r->effects->taken && r->mispredicted;
-	case PRECISE_TAKEN_PREDICTED: return in->branch && r->effects->taken && !r->mispredicted;
-	case PRECISE_TAKEN_MISPREDICTED: return in->branch && r->effects->taken && r->mispredicted;
-	case PRECISE_SPLIT_LOADS: return in->load && crosses(r->effects->load_va, r->effects->load_bytes);
-	case PRECISE_SPLIT_STORES: return in->store && crosses(r->effects->store_va, r->effects->store_bytes);
-	case PRECISE_PACKED_SINGLE: return is_arithmetic(in, 0);
-	case PRECISE_PACKED_DOUBLE: return is_arithmetic(in, 1);
-	case PRECISE_SCALAR_SINGLE: return is_arithmetic(in, 2);
-	case PRECISE_SCALAR_DOUBLE: return is_arithmetic(in, 3);
-	case PRECISE_X87: return in->class == UC_X87_ADD || in->class == UC_X87_MUL || in->class == UC_X87_DIV || in->class == UC_X87_SQRT;
-	case PRECISE_NO: case PRECISE_COUNT: break;
-	}
-	return 0;
-}
-
 static void count_one(struct counters *p, unsigned n, const struct retired *r, const struct hart_regs *g, unsigned times)
 {
 	struct counter *c = &p->general[n];
@@ -360,13 +290,25 @@ static void last_branch(struct counters *p, const struct retired *r)
 	p->lbr_last_cycle = r->cycle;
 }
 
+#define HIGHEST_FIRST 1 /* fault.counter_priority */
+#define RECORDS_LAST  2
+
+/* The counter that acts as the i-th of 2 * pmu.general where all are due at one instruction; false: none does. */
+static bool in_turn(const struct counters *p, unsigned i, unsigned *n)
+{
+	const unsigned general = (unsigned)p->m->pmu_general, order = (unsigned)p->m->fault_counter_priority;
+	*n = order == HIGHEST_FIRST ? general - 1 - i % general : i % general;
+	return p->general[*n].retired && (i >= general) == (order == RECORDS_LAST && counter_has_pebs(p, *n));
+}
+
 void counters_retired(struct counters *p, const struct retired *r, const struct hart_regs *regs)
 {
+	const unsigned turns = (unsigned)p->m->pmu_general * (p->m->fault_counter_priority == RECORDS_LAST ? 2 : 1);
 	bool tagged = false, drawn = false;
-	for (unsigned n = 0; n < p->m->pmu_general; n++) {
-		struct counter *c = &p->general[n];
-		if (!c->retired)
+	for (unsigned i = 0, n; i < turns; i++) {
+		if (!in_turn(p, i, &n))
 			continue;
+		struct counter *c = &p->general[n];
 		if (c->every_cycle) {
 			count_cycles(p, n, r, regs);
 			continue;

@@ -328,7 +328,7 @@ static void test_restore_with_each_fault_switch(void **state)
 		{ { "ratio_turbo", "1" }, { "ratio_period_us", "30" } }, { { "turbo_locked", "1" } },
 		{ { "ratio_hwp", "1" }, { "ratio_period_us", "30" } }, { { "hwp_locked", "1" } },
 		{ { "heat_period_us", "50" }, { "heat_us", "10" } }, { { "duty_cycle", "1" } }, { { "uncore_hidden", "1" } }, { { "uncore_hidden", "8" }, { "uncore_hidden_unit", "1" } }, { { "ecc_every", "100" } }, { { "uncore_stuck", "1" } },
-		{ { "ibs_drop_every", "3" } }, { { "ibs_fetch_flip", "2" } },
+		{ { "ibs_drop_every", "3" } }, { { "ibs_fetch_flip", "2" } }, { { "counter_priority", "1" } }, { { "counter_priority", "2" } },
 	};
 	unsigned known = 0;
 	for (unsigned k = 0; k < COUNT_OF(fault_fields); k++) {
