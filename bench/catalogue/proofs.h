@@ -7,6 +7,7 @@
 
 /* One count a unit of work within 1 %, and at most 1 % of a neighbouring level's. */
 #define ONCE 990, 1010, PER_UNIT
+#define ABOUT_ONCE 900, 1100, PER_UNIT  /* lines, some of which another than LRU replacement has kept */
 #define NEVER -10, 10, PER_UNIT
 #define SELDOM -20, 20, PER_UNIT        /* of penalties, which are accurate to half a cycle: one line in 50 from the L3 */
 #define FEW_PAGES -10, 50, PER_UNIT     /* a region's pages miss once, and its many lines do not */
@@ -163,6 +164,7 @@ PROOF(proof_alias, SET({ "load.alias_4k", ONCE }), SET({ "load.block.overlap", O
 PROOF(proof_unknown_address, SET({ "load.block.sta", 800, 1010, PER_UNIT }, { "clear.memory_order", NEVER }), SET({ "load.block.sta", SOME_CYCLES }, { "clear.memory_order", NEVER }));
 PROOF(proof_disambiguation, SET({ "disambiguation.reset", ONCE }, { "clear.memory_order", ONCE }), SET({ "clear.memory_order", ONCE }));
 PROOF(proof_split_load, SET({ "split.load", ONCE }));
+PROOF(proof_split_load_l2, SET({ "load.block.retire", ONCE }, { "line.in.l1d", ABOUT_ONCE }), SET({ "split.load", ONCE }, { "line.in.l1d", ABOUT_ONCE }));
 PROOF(proof_split_store, SET({ "split.store", ONCE }));
 
 /* --- front end and branches -------------------------------------------------------------------- */

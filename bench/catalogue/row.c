@@ -31,7 +31,7 @@ static const char *const kinds[ROW_KIND_COUNT] = {
 };
 static const char *const units[UNIT_COUNT] = {
 	[UNIT_CYCLES] = "cycles", [UNIT_NS] = "ns", [UNIT_BYTES_PER_SECOND] = "bytes/s", [UNIT_ENTRIES] = "entries",
-	[UNIT_INSTRUCTIONS] = "instructions", [UNIT_LINES] = "lines",
+	[UNIT_INSTRUCTIONS] = "instructions", [UNIT_LINES] = "lines", [UNIT_COUNTERS] = "counters",
 };
 static const char *const targets[TARGET_COUNT] = {
 	[TARGET_L1] = "l1", [TARGET_L2] = "l2", [TARGET_L3] = "l3", [TARGET_DRAM] = "dram", [TARGET_DTLB] = "dtlb", [TARGET_STLB] = "stlb",
@@ -44,6 +44,7 @@ static const char *const orders[ORDER_COUNT] = {
 	[ORDER_LOADED] = "loaded", [ORDER_LINE] = "line", [ORDER_CURVE] = "curve", [ORDER_REGIONS] = "regions", [ORDER_STAIRS] = "stairs",
 	[ORDER_GATHER] = "gather", [ORDER_SKID_PRECISE] = "skid precise", [ORDER_SKID_INTERRUPT] = "skid interrupt",
 	[ORDER_SKID_ADDRESSES] = "skid addresses", [ORDER_TLB_SIZE] = "tlb size",
+	[ORDER_PRIORITY_RECORDS] = "priority records", [ORDER_PRIORITY_OVERFLOWS] = "priority overflows",
 };
 static const char *const prepares[PREPARE_COUNT] = {
 	[PREPARE_WARM] = "warm", [PREPARE_FLUSH] = "flush", [PREPARE_FILL] = "fill", [PREPARE_READ] = "read", [PREPARE_EXCLUSIVE] = "exclusive",

@@ -39,6 +39,7 @@ enum order {
 	ORDER_STAIRS, /* a chase over size and stride: bench/curves/sweep2d.h */
 	ORDER_GATHER,      /* a gather with prefetch over work and distance: bench/curves/sweep2d.h */
 	ORDER_SKID_PRECISE, ORDER_SKID_INTERRUPT, ORDER_SKID_ADDRESSES, /* a load that misses, sampled: bench/curves/skid.h */
+	ORDER_PRIORITY_RECORDS, ORDER_PRIORITY_OVERFLOWS, /* counters that are due at one load: bench/sampling/priority.h */
 	ORDER_TLB_SIZE,    /* rings of one line a page, larger and larger: bench/curves/tlb_entries.h */
 	ORDER_COUNT
 };
@@ -71,8 +72,8 @@ enum suites { SUITE_QUICK = 1, SUITE_FULL = 2 };
 enum row_kind { KIND_LATENCY, KIND_PENALTY, KIND_THROUGHPUT, KIND_INTERVAL /* from one to the next of independent operations */,
 	KIND_SIZE /* capacity of a buffer of the core, or of a TLB */,
 	KIND_SAMPLED /* shown by samples */, ROW_KIND_COUNT };
-enum row_unit { UNIT_CYCLES, UNIT_NS, UNIT_BYTES_PER_SECOND, UNIT_ENTRIES, UNIT_INSTRUCTIONS, UNIT_LINES, UNIT_COUNT };
-/* "cycles", "ns", "bytes/s", "entries", "instructions", "lines". */
+enum row_unit { UNIT_CYCLES, UNIT_NS, UNIT_BYTES_PER_SECOND, UNIT_ENTRIES, UNIT_INSTRUCTIONS, UNIT_LINES, UNIT_COUNTERS, UNIT_COUNT };
+/* "cycles", "ns", "bytes/s", "entries", "instructions", "lines", "counters". */
 const char *row_unit_name(enum row_unit u);
 /* "latency", "penalty", "throughput", "interval", "size", "sampled". */
 const char *row_kind_name(enum row_kind k);

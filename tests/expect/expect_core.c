@@ -271,6 +271,13 @@ enum status expect_core(const char *machine, const char *format, const char *row
 
 	int64_t branch_least, branch_most, control_least, control_most;
 
+	if (!strcmp(row, "split.load_l2.penalty")) { /* two lines for one: the second may wait for the L2 */
+		const int64_t held = field(t, "load", "split_miss_cycles"), split = C(held ? held : field(t, "load", "split_cycles")), most = split + C(field(t, "l2", "busy_cycles"));
+
+		*out = (struct expectation){ split - larger(500, split / 50), most + larger(500, most / 50) };
+		return t->missing ? ST_SYNTAX : field(t, "l2", "bytes") ? ST_OK : ST_MISSING;
+	}
+
 	if (branch_milli(t, row, &branch_least, &branch_most) == ST_OK) {
 		*out = (struct expectation){ branch_least - larger(500, branch_least / 50), branch_most + larger(500, branch_most / 50) };
 		/* the two cycles in which the loop's end and the routine are allocated read registers that retired long ago: three each at most */

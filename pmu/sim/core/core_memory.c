@@ -12,7 +12,9 @@
  * - else, if an older store in flight with a known address overlaps it in address bits 11:0 only, is delayed by
  *   store.alias_cycles;
  * - is translated and accesses the L1D at d, or when its translation is there. A load that crosses a line accesses both
- *   parts in the same cycle and adds load.split_cycles, across a page load.page_split_cycles too.
+ *   parts in the same cycle and adds load.split_cycles, across a page load.page_split_cycles too. With
+ *   load.split_miss_cycles, one of whose lines the L1D lacks waits until both are there and all older instructions have retired, and
+ *   adds these instead.
  *
  * Stores commit in program order, one a cycle, no earlier than the cycle after they retire and than their line is owned.
  * They are translated and request ownership in the cycle after they retire, and the answer takes one cycle if the L1D owns
@@ -112,7 +114,12 @@ static enum status read_cache(struct core_thread *c, uint64_t ip, uint64_t va, u
 	enum status s = read_part(c, ip, va, within, cycle, r);
 	if (s == ST_OK)
 		s = read_part(c, ip, va + within, bytes - within, cycle, r);
-	r->ready += c->m->load_split_cycles;
+	if (c->m->load_split_miss_cycles && r->source != SRC_L1) {
+		signal_pulse(c->signals, SIG_LOAD_BLOCK_UNTIL_RETIRE, cycle, 1);
+		r->ready = max_cycle(r->ready, c->retire + 1) + c->m->load_split_miss_cycles;
+	} else {
+		r->ready += c->m->load_split_cycles;
+	}
 	if ((va & PAGE_MASK) + bytes > PAGE_MASK + 1)
 		r->ready += c->m->load_page_split_cycles;
 	signal_pulse(c->signals, SIG_SPLIT_LOADS, cycle, 1);

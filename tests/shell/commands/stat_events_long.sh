@@ -13,7 +13,7 @@ load.remote_l3_clean.latency load.remote_l3_modified.latency load.dram_remote.la
 write.dram.bandwidth write.dram_nt.bandwidth triad.l3.bandwidth triad.l2.bandwidth store.rfo.penalty store.nt_partial.penalty tlb.dtlb_4k.penalty tlb.stlb_walk_4k.penalty
 tlb.walk_2m.penalty branch.indirect.penalty branch.return.penalty branch.conditional.penalty frontend.baclear.penalty frontend.lcp.penalty frontend.l1i_l2.penalty
 frontend.l1i_l3.penalty frontend.itlb_walk.penalty tlb.itlb.penalty exec.divsd_hard.interval exec.fp_assist.penalty exec.partial_flags.penalty split.load_line.penalty
-split.store_line.penalty sync.lock.penalty sync.split_lock.penalty sync.self_modifying_code.penalty store.forward_fail.penalty store.unknown_address.penalty
+split.store_line.penalty split.load_l2.penalty sync.lock.penalty sync.split_lock.penalty sync.self_modifying_code.penalty store.forward_fail.penalty store.unknown_address.penalty
 store.forward.latency store.alias_4k.penalty store.disambiguation_clear.penalty triad.dram_all.bandwidth write.dram_all.bandwidth write.dram_nt_all.bandwidth
 read.dram.bandwidth'
 

@@ -92,6 +92,9 @@ static bool in_c(const struct kernel *k, enum kernel_start form, uint64_t iterat
 	case START_INJECT:
 		*result = iterations;
 		return true;
+	case START_ZERO:
+		*result = 0;
+		return true;
 	case START_UNKNOWN:
 	case START_COUNT:
 	case START_BUFFER:

@@ -36,7 +36,7 @@ static void test_rows_are_complete(void **state)
 		assert_int_equal(r->kind == KIND_PENALTY, r->baseline != BASELINE_NONE);
 		assert_int_equal(r->order == ORDER_CURVE, r->curve != NULL);
 		assert_int_equal(r->kind == KIND_SIZE, r->unit == UNIT_ENTRIES);
-		assert_int_equal(r->kind == KIND_SAMPLED, r->unit == UNIT_INSTRUCTIONS || r->unit == UNIT_LINES);
+		assert_int_equal(r->kind == KIND_SAMPLED, r->unit == UNIT_INSTRUCTIONS || r->unit == UNIT_LINES || r->unit == UNIT_COUNTERS);
 		assert_int_equal(r->kind == KIND_THROUGHPUT, r->unit == UNIT_BYTES_PER_SECOND);
 		if (r->confirmed_by) {
 			bool found = false;

@@ -75,7 +75,7 @@ uint64_t fingerprint_row(const struct row *r)
 
 		hash = mix_kernel(mix(hash, code, sweep2d_gather_code(128, 8, code)), "k_flush");
 	}
-	if (r->kind == KIND_SAMPLED) {
+	if (r->order == ORDER_SKID_PRECISE || r->order == ORDER_SKID_INTERRUPT || r->order == ORDER_SKID_ADDRESSES) {
 		uint8_t code[SKID_CODE_BYTES];
 		uint32_t load;
 

@@ -31,6 +31,7 @@ static const struct { const char *name; enum kernel_start start; } starts[] = {
 	{ "k_disambiguation_clear", START_BUFFER }, { "k_disambiguation_clear_base", START_BUFFER },
 	{ "k_split_load", START_BUFFER }, { "k_split_load_base", START_BUFFER }, { "k_split_page", START_BUFFER },
 	{ "k_split_page_base", START_BUFFER }, { "k_split_store", START_BUFFER },
+	{ "k_split_load_l2", START_ZERO }, { "k_split_load_l2_base", START_ZERO },
 	{ "k_split_store_base", START_BUFFER }, { "k_mxcsr_change", START_BUFFER }, { "k_mxcsr_same", START_BUFFER },
 	{ "k_fpcw_change", START_BUFFER }, { "k_fpcw_same", START_BUFFER }, { "k_lock_add", START_BUFFER },
 	{ "k_lock_add_base", START_BUFFER }, { "k_split_lock", START_BUFFER }, { "k_split_lock_base", START_BUFFER },
@@ -101,6 +102,9 @@ void kernel_start_arguments(const struct kernel *k, enum kernel_start start, uin
 	case START_UNKNOWN:
 	case START_NONE:
 	case START_COUNT:
+		break;
+	case START_ZERO: /* behind the chains */
+		a[0] = SPACE_DATA + 4 * 64 * 64;
 		break;
 	case START_BUFFER:
 		a[0] = SPACE_DATA + START_ARRAY;

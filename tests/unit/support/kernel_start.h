@@ -13,6 +13,7 @@
 enum kernel_start {
 	START_UNKNOWN, START_NONE, START_CHASE, START_STEP, START_STREAMS,
 	START_COUNT,    /* nothing but the number of iterations */
+	START_ZERO,     /* 48 KiB of zeros: 17 iterations of k_split_load_l2 */
 	START_BUFFER,   /* a buffer that starts on a page, of any contents */
 	START_CODE, START_CHOICES,  /* bytes 0 .. 3 */
 	START_CHASE_STOP, START_SHARE, START_INJECT, /* with a flag that never has the token */
