@@ -103,8 +103,8 @@ void kernel_start_arguments(const struct kernel *k, enum kernel_start start, uin
 	case START_NONE:
 	case START_COUNT:
 		break;
-	case START_ZERO: /* behind the chains */
-		a[0] = SPACE_DATA + 4 * 64 * 64;
+	case START_ZERO:
+		a[0] = SPACE_DATA + 4 * START_ARRAY;
 		break;
 	case START_BUFFER:
 		a[0] = SPACE_DATA + START_ARRAY;

@@ -7,13 +7,13 @@
 #include "pmu/base.h"
 
 #define START_ARRAY 0x10000u           /* one array or chain each: a, b, c */
-#define START_BYTES (4 * START_ARRAY)  /* the memory at SPACE_DATA */
+#define START_BYTES (6 * START_ARRAY)  /* the memory at SPACE_DATA */
 
 /* Which arguments a kernel gets; the number of iterations goes where its record says. */
 enum kernel_start {
 	START_UNKNOWN, START_NONE, START_CHASE, START_STEP, START_STREAMS,
 	START_COUNT,    /* nothing but the number of iterations */
-	START_ZERO,     /* 48 KiB of zeros: 17 iterations of k_split_load_l2 */
+	START_ZERO,     /* a buffer of zeros, longer than an array */
 	START_BUFFER,   /* a buffer that starts on a page, of any contents */
 	START_CODE, START_CHOICES,  /* bytes 0 .. 3 */
 	START_CHASE_STOP, START_SHARE, START_INJECT, /* with a flag that never has the token */
@@ -22,7 +22,7 @@ enum kernel_start {
 
 /* START_UNKNOWN for a kernel without a line. */
 enum kernel_start kernel_start_find(const char *kernel);
-/* START_BYTES of memory before a call: chains in the first array, numbers in the others. */
+/* START_BYTES of memory before a call: chains in the first array, numbers in the next three, then zeros and choices. */
 void kernel_start_fill(uint8_t *memory);
 void kernel_start_arguments(const struct kernel *k, enum kernel_start start, uint64_t iterations, uint64_t a[6]);
 
