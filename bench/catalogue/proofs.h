@@ -177,7 +177,7 @@ PROOF(proof_l1i_l2, SET({ "l1i.miss", ONCE }, { "l2.ifetch.miss", NEVER }, { "fr
 PROOF(proof_l1i_l3, SET({ "l2.ifetch.miss", ONCE }, { "frontend.baclear", SELDOM }));
 PROOF(proof_baclear, SET({ "frontend.baclear", ONCE }));
 PROOF(proof_itlb, SET({ "itlb.stlb_hit", ONCE }, { "itlb.walk", NEVER }, { "frontend.baclear", SELDOM }));
-PROOF(proof_itlb_walk, SET({ "itlb.walk", ONCE }, { "frontend.baclear", SELDOM }), SET({ "itlb.walk", ONCE }));
+PROOF(proof_itlb_walk, SET({ "itlb.walk", ONCE }, { "itlb.stlb_hit", NEVER }, { "frontend.baclear", SELDOM }), SET({ "itlb.walk", ONCE }, { "frontend.baclear", SELDOM }), SET({ "itlb.walk", ONCE }));
 /* Test and baseline have the same number of branches of other kinds, predicted equally well. */
 PROOF(proof_mispredict_cond, SET({ "branch.misp.cond", BY_CHANCE }), SET({ "branch.misp.any", BY_CHANCE }));
 PROOF(proof_mispredict_indirect, SET({ "branch.misp.indirect", BY_CHANCE }), SET({ "branch.misp.any", BY_CHANCE }));

@@ -136,6 +136,11 @@ enum status codegen_span(enum code code, const struct cpu *cpu, uint64_t *bytes,
 			str_copy(reason, capacity, "the TLBs hold almost as many pages as the code has");
 			return ST_UNSUPPORTED;
 		}
+		/* What the second level costs the baseline would be taken off. */
+		if (cpu->tlb.itlb_4k < CODE_WALK_PAGES * LINE / PAGE_4K) {
+			str_copy(reason, capacity, "the ITLB does not hold the baseline's pages");
+			return ST_UNSUPPORTED;
+		}
 		/* The walks' entries need room too. Under random replacement, passes over a larger set never bring all of it in. */
 		if (l2 && l2->bytes && (l2->bytes / 4 * 3 < CODE_WALK_PAGES * (LINE + ENTRY_BYTES) || !room_beside_pages(l2))) {
 			str_copy(reason, capacity, "a line of each page of code would not stay in the L2");

@@ -208,6 +208,30 @@ static void test_loop_fill_buffers_are_told_from_queues_and_load_buffers(void **
 	}
 }
 
+/* A baseline whose pages an ITLB does not hold is told by the second level's hits that are taken off. */
+static void test_loop_itlb_smaller_than_the_baselines_pages_is_told(void **state)
+{
+	static const struct { const char *entries; enum row_status status; } cases[] = { { "16", ROW_UNPROVEN }, { "32", ROW_OK } };
+	static struct loop_run r;
+	static char text[16384];
+	FILE *f = fopen("tables/machines/nehalem-ep.machine", "r");
+
+	(void)state;
+	assert_non_null(f);
+	assert_true(fread(text, 1, sizeof(text) - 1, f) > 0);
+	fclose(f);
+	for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+		char *changed = loop_changed(text, "itlb", "entries", cases[i].entries);
+
+		loop_open(&r, changed);
+		loop_suite(&r, "frontend.itlb_walk.penalty");
+		const struct row_result *row = memory_host_result(&r.host, "frontend.itlb_walk.penalty");
+		assert_int_equal(row->status, cases[i].status);
+		loop_close(&r);
+		free(changed);
+	}
+}
+
 /* A machine of another vendor: its caches, TLBs and threads are told by other leaves. */
 static void test_loop_machine_with_amd_leaves_is_found_again(void **state)
 {
@@ -219,7 +243,8 @@ static void test_loop_machine_with_amd_leaves_is_found_again(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest drawn[] = { cmocka_unit_test(test_loop_fill_buffers_are_told_from_queues_and_load_buffers), cmocka_unit_test(test_loop_odd_machines_are_found_again),
+	const struct CMUnitTest drawn[] = { cmocka_unit_test(test_loop_fill_buffers_are_told_from_queues_and_load_buffers),
+		cmocka_unit_test(test_loop_itlb_smaller_than_the_baselines_pages_is_told), cmocka_unit_test(test_loop_odd_machines_are_found_again),
 		cmocka_unit_test(test_loop_machine_with_amd_leaves_is_found_again), cmocka_unit_test(test_loop_random_machines_are_found_again) };
 	const struct CMUnitTest files[] = { cmocka_unit_test(test_loop_files_are_found_again) };
 	const struct CMUnitTest series[] = { cmocka_unit_test(test_loop_random_machines_are_found_again) };
