@@ -350,6 +350,7 @@ void curve_row(struct bench *b, const struct row *r, const struct loop_hooks *ho
 		str_copy(out->reason, sizeof(out->reason), "no prefetcher of this processor is known to bring the other line of a pair");
 		st = ST_UNSUPPORTED;
 	} else {
+		p.pieces = curve_in_pieces(b); /* before anything is mapped where its ring will be */
 		st = curve_set_up(&p, out);
 	}
 	if ((st == ST_UNSUPPORTED || st == ST_MISSING) && out->reason[0]) {
@@ -361,7 +362,6 @@ void curve_row(struct bench *b, const struct row *r, const struct loop_hooks *ho
 	text_init(&reason, out->reason, sizeof(out->reason));
 	evidence_plan(b, r, 1, &p.loop.counting);
 	out->reason[0] = 0;
-	p.pieces = st == ST_OK && curve_in_pieces(b);
 	if (st == ST_OK && wanted)
 		quiet = switched = r->prefetch == PREFETCH_PAIR ? prefetchers_pair(b, &found) : prefetchers_off(b, &found);
 	if (st == ST_OK)

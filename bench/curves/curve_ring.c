@@ -142,7 +142,7 @@ enum status curve_set_up(struct pass *p, struct row_result *out)
 		return ST_UNSUPPORTED;
 	}
 	p->lines = p->row->target == TARGET_L3 ? L3_LINES : DRAM_LINES;
-	if (p->curve->what == CURVE_WINDOW && p->curve->filler != FILLER_MISS && curve_in_pieces(p->b))
+	if (p->curve->what == CURVE_WINDOW && p->curve->filler != FILLER_MISS && p->pieces)
 		p->lines = PIECE_LINES;
 	w->kernel = kernel_find(p->row->kernels[0]);
 	shape_ring(p, w, l2);

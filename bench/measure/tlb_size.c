@@ -215,12 +215,13 @@ bool tlb_splits_large_pages(struct bench *b)
 
 	if (b->large_pages != LARGE_PAGES_UNKNOWN)
 		return b->large_pages == LARGE_PAGES_SPLIT;
-	b->large_pages = LARGE_PAGES_WHOLE;
-	if (!b->cycles || !begin(b, by, &never_misses, &c))
+	if (!b->cycles || !begin(b, by, &never_misses, &c)) {
+		b->large_pages = LARGE_PAGES_WHOLE;
 		return false;
+	}
 	enum status st = ring_pass(b, by, &c, &ring, &cycles, &misses);
 	b->random = kept;
-	if (counters_stop(b->a, b->cpu, &c.plan, 0, b->core) == ST_OK && st == ST_OK && misses * WALK_PART >= nodes)
-		b->large_pages = LARGE_PAGES_SPLIT;
+	if (counters_stop(b->a, b->cpu, &c.plan, 0, b->core) == ST_OK && st == ST_OK) /* else the next row that asks tries again */
+		b->large_pages = misses * WALK_PART >= nodes ? LARGE_PAGES_SPLIT : LARGE_PAGES_WHOLE;
 	return b->large_pages == LARGE_PAGES_SPLIT;
 }
