@@ -127,6 +127,7 @@ static enum status take(struct asked *a, const struct row_result *result, unsign
 	const struct kernel *k = kernel_find(result->kernel);
 	int64_t milli[TRUST_ENTRIES] = { 0 };
 	bool counted[TRUST_ENTRIES] = { false };
+	uint8_t line_units[TRUST_ENTRIES] = { 0 };
 	struct slope s, ticks;
 	enum status st = reduce_slope(a->pairs[UNCORE_EVENTS_MAX], kept, a->l->sets[0].window, STAT_MEDIAN, &ticks);
 
@@ -135,12 +136,19 @@ static enum status take(struct asked *a, const struct row_result *result, unsign
 			st = reduce_slope(a->pairs[i], kept, a->l->sets[0].window, STAT_MEDIAN, &s);
 			milli[a->entry[i]] += mul_div(s.value_micro, 1, 1000);
 			counted[a->entry[i]] = true;
+			line_units[a->entry[i]] = a->plan.slots[i].box->line_units;
 		}
 	for (unsigned i = 0; i < TRUST_ENTRIES && k && st == ST_OK; i++)
 		if (counted[i]) {
+			struct trust_facts f = trust_table[i]; /* of eight units a line, where the box does not say otherwise */
+
+			if (line_units[i]) {
+				f.least = f.least * line_units[i] / 8;
+				f.most = f.most * line_units[i] / 8;
+			}
 			out->entries[i].unit = a->l->row->order == ORDER_STREAMS ? "iteration" : "load";
 			out->entries[i].counted_milli += milli[i]; /* channels may be in several runs */
-			trust_judge(&out->entries[i], &trust_table[i], a->l->row, k, mul_div(ticks.value_micro, 1, 1000));
+			trust_judge(&out->entries[i], &f, a->l->row, k, mul_div(ticks.value_micro, 1, 1000));
 		}
 	return k ? st : ST_BROKEN;
 }
