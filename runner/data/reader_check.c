@@ -178,7 +178,7 @@ static void check_row(struct check *c, const struct doc_node *row, bool simulate
 	if (c->status == ST_OK && (!name->string[0] || strlen(name->string) > 80))
 		wrong(c, ST_RANGE, "a name of %zu characters", strlen(name->string));
 	word(c, row, "kind", "latency penalty throughput interval size sampled");
-	word(c, row, "unit", "cycles ns bytes/s entries instructions lines");
+	word(c, row, "unit", "cycles ns bytes/s entries instructions lines counters");
 	word(c, row, "status", "ok noisy unproven unsupported fault timeout failed crashed");
 	(void)need(c, row, "reason", DOC_STRING);
 	(void)need(c, row, "proof", DOC_STRING);

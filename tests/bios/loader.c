@@ -204,7 +204,7 @@ static void test_memory(unsigned rounds)
 
 /* --- from here on memory that is there: addresses are pointers ---------------------------------------------------------- */
 #define REAL_AT    0x10000000ull
-#define REAL_BYTES (8u << 20)
+#define REAL_BYTES (16u << 20)
 #define GUARD      0xA5
 
 static void real_memory(void)

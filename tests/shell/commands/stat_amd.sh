@@ -123,7 +123,7 @@ places() { # MACHINE WHY EVENT...: each has its map's reason instead of a 0
 	local machine=$1 why=$2 e
 	shift 2
 	stat "$machine" load.l3.latency "$(IFS=,; echo "$*")" >/dev/null || return 1
-	for e in "$@"; do grep -qxF "\"$e\",\"not modelled by this simulated machine: $why\",,,,,," "$work/csv" || { echo "# $e: $(grep -F "$e" "$work/csv")"; return 1; }; done
+	for e in "$@"; do grep -qxF "\"$e\",\"not modelled by this simulated machine: $why\",,,,,,," "$work/csv" || { echo "# $e: $(grep -F "$e" "$work/csv")"; return 1; }; done
 }
 check "amd_links_that_zen2_does_not_count_say_why" places zen2 "the model counts no data of this place" REMOTE_OUTBOUND_DATA_CONTROLLER_{0..3}
 check "amd_stations_that_zen4_does_not_count_say_why" places zen4 "the model counts no data of this place" LOCAL_SOCKET_INF0_INBOUND_DATA_BEATS_CCM{0..3}

@@ -40,7 +40,7 @@ check "topdown_in_json" sh -c '"$1" stat --machine ice-lake-sp -M topdown -w loa
 	jq -e "[.metrics[] | select(.metric | startswith(\"topdown.\"))] | length == 4 and (map(.value) | add | . > 99 and . < 101)"' - "$s"
 check "topdown_in_intervals" sh -c '[ "$("$1" stat --machine sapphire-rapids -M topdown -w load.dram_local.latency -I 0.2 --for 1 --format csv | grep -c "topdown.backend_bound\"")" -eq 5 ]' - "$s"
 check "topdown_on_a_hybrid_is_of_large_cores" says 0 'topdown.backend_bound.memory_bound' "$s" stat --machine alder-lake -M all -w load.l1.latency
-check "topdown_is_refused_before_ice_lake" refuses 'skylake has no metrics' "$s" stat --machine skylake -M topdown -w load.l1.latency
+check "topdown_is_refused_before_ice_lake" refuses '"topdown": skylake has no metric of that name' "$s" stat --machine skylake -M topdown -w load.l1.latency
 sed 's/^metrics = .*/metrics = 0/' tables/machines/ice-lake-sp.machine >"$work/none.machine"
 check "topdown_without_the_register_says_so" refuses 'no PERF_METRICS' "$s" stat --machine "$work/none.machine" -M topdown -w load.l1.latency
 check "topdown_misspelt_is_suggested" refuses 'topdown' "$s" stat --machine ice-lake-sp -M topdwon -w load.l1.latency
