@@ -277,7 +277,7 @@ static void test_names(const char *path)
 {
 	struct fat_file root = fat_root(&volume), f;
 	uint8_t *e = disk.at + volume.data * BLOCK_BYTES, sum;
-	for (unsigned i = 0; i < 262144 && !(e[0] == 1 && e[11] == 0x0F && e[32] == 'A' && e[33] == 'F'); i++)
+	for (unsigned i = 0; i < 1u << 20 && !(e[0] == 1 && e[11] == 0x0F && e[32] == 'A' && e[33] == 'F'); i++)
 		e += 32;
 	bool there = e[0] == 1 && e[11] == 0x0F && fat_find(&volume, &root, path, &f) == ST_OK;
 	sum = e[13]++;
