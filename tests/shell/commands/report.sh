@@ -29,7 +29,7 @@ in_the_guest() {
 		mcopy -i "$work/disk.img@@1M" "$run/journal.jsonl" "::/stallmeter/results/$(basename "$run")/" || return 1
 	echo "label = $label" >"$work/stallmeter.ini"
 	mcopy -o -i "$work/disk.img@@1M" "$work/stallmeter.ini" ::/stallmeter/ || return 1
-	runner/qemu.sh --work "$work/q" --limit 120 --options 'end=exit backend=sim:nehalem-ep suite=full' "$work/disk.img" || return 1
+	runner/qemu.sh --work "$work/q" --limit 300 --options 'end=exit backend=sim:nehalem-ep suite=full' "$work/disk.img" || return 1
 	runner/fetch.sh "$work/q/disk.img" "$work/fetched" || return 1
 	cmp "$page" "$(find "$work/fetched" -name report.html)" || return 1
 	sed -n 's/^drawn and written: report.html, \([0-9]*\) bytes in \([0-9]*\) ms.*/\1 \2/p' "$work/q/debugcon.log" | tee "$work/drawn"
