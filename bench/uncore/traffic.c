@@ -8,7 +8,6 @@
 #include "pmu/core/concept.h"
 
 #define LINE_BYTES 64
-#define FLITS_A_LINE 8   /* where the box's description says nothing */
 #define ODD_PERMILLE 40 /* of lines read or written: those of other work */
 #define LEAST_PART 8     /* of its traffic: not all channels of a machine have counters */
 #define PAIRS_BYTES (TRAFFIC_SOCKETS * TRAFFIC_COUNTS * SAMPLES_MAX * sizeof(struct pair))
@@ -25,9 +24,9 @@ bool traffic_method_of(const struct processor *p, struct traffic_method *out)
 			out->names[kinds[k].first + i] = concept_uncore(p, kinds[k].concept, i);
 	out->each = !out->names[TRAFFIC_READ + 1];
 	const struct uncore_box *box = NULL;
-	out->line_units = FLITS_A_LINE;
-	if (out->names[TRAFFIC_RECEIVED] && uncore_event_find(p, out->names[TRAFFIC_RECEIVED], &box) && box->line_units)
-		out->line_units = box->line_units;
+	if (out->names[TRAFFIC_RECEIVED])
+		(void)uncore_event_find(p, out->names[TRAFFIC_RECEIVED], &box);
+	out->line_units = (uint8_t)uncore_line_units(box);
 	return out->names[TRAFFIC_READ] != NULL;
 }
 

@@ -136,16 +136,14 @@ static enum status take(struct asked *a, const struct row_result *result, unsign
 			st = reduce_slope(a->pairs[i], kept, a->l->sets[0].window, STAT_MEDIAN, &s);
 			milli[a->entry[i]] += mul_div(s.value_micro, 1, 1000);
 			counted[a->entry[i]] = true;
-			line_units[a->entry[i]] = a->plan.slots[i].box->line_units;
+			line_units[a->entry[i]] = (uint8_t)uncore_line_units(a->plan.slots[i].box);
 		}
 	for (unsigned i = 0; i < TRUST_ENTRIES && k && st == ST_OK; i++)
 		if (counted[i]) {
-			struct trust_facts f = trust_table[i]; /* of eight units a line, where the box does not say otherwise */
+			struct trust_facts f = trust_table[i]; /* trust.def has a line's usual units */
 
-			if (line_units[i]) {
-				f.least = f.least * line_units[i] / 8;
-				f.most = f.most * line_units[i] / 8;
-			}
+			f.least = f.least * line_units[i] / uncore_line_units(NULL);
+			f.most = f.most * line_units[i] / uncore_line_units(NULL);
 			out->entries[i].unit = a->l->row->order == ORDER_STREAMS ? "iteration" : "load";
 			out->entries[i].counted_milli += milli[i]; /* channels may be in several runs */
 			trust_judge(&out->entries[i], &f, a->l->row, k, mul_div(ticks.value_micro, 1, 1000));

@@ -51,6 +51,8 @@ unsigned uncore_instances(const struct uncore *u, const struct uncore_box *box, 
 
 /* Finds an event by name, and its box; NULL if the processor has none of that name. A colon and what follows are not part of it. */
 const struct uncore_event *uncore_event_find(const struct processor *p, const char *name, const struct uncore_box **box);
+/* How many of the units that a link's box counts a line of 64 bytes is: flits of 8 bytes where its description (line_units) says nothing. */
+unsigned uncore_line_units(const struct uncore_box *box);
 
 /* Whether the event counts what counter 0 of its box counts. */
 bool uncore_sees_counter_0(const struct uncore_box *box, const struct uncore_event *event);

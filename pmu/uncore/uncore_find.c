@@ -414,3 +414,5 @@ enum status uncore_find(const struct access *a, const struct cpu *cpu, struct un
 		u->absent = "the uncore's registers do not answer";
 	return ST_OK;
 }
+
+unsigned uncore_line_units(const struct uncore_box *box) { return box && box->line_units ? box->line_units : 8; }
