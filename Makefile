@@ -76,7 +76,7 @@ $(OUT)/gen/tables.c: $(TABLE_TEXTS) $(OUT)/gen/tables.list
 $(OUT)/gen/tables.o: $(OUT)/gen/tables.c
 	$(CC) $(FREE) $(SANFLAGS) -c -o $@ $<
 
-MACHINE_FILES := $(wildcard tables/machines/*.machine tables/machines/maps/*.map) tables/machines/default tables/machines/simulate
+MACHINE_FILES := $(wildcard tables/machines/*.machine tables/machines/maps/*.map tables/machines/maps/uncore/*.map) tables/machines/default tables/machines/simulate
 $(OUT)/gen/machines.c: tables/machines.py $(MACHINE_FILES) $(OUT)/gen/machines.list
 	@mkdir -p $(@D)
 	$(PYTHON) tables/machines.py embed $@ $(MACHINE_FILES)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """An uncore map of the simulated machine from the vendor's lists of uncore events (github.com/intel/perfmon).
 
-map_uncore.py TITLE KNOWN.csv BOX=UNIT,... LIST.json... >maps/NAME-uncore.map
+map_uncore.py TITLE KNOWN.csv BOX=UNIT,... LIST.json... >maps/uncore/NAME-uncore.map
 
 Names, codes, unit masks and counters come from the lists; what an event counts comes from KNOWN.csv, `name,flags,signals,why`: the first row whose
 name is the event's or, with * at its end, begins as it. Unit masks that are not known stand together as one row of their code. Masks of

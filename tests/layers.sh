@@ -103,7 +103,7 @@ END {
 	done
 	awk -F, '!/^#/ && FNR > 1 { print $2 }' tables/processors/*/concepts.csv | tr '+:-' '\n\n\n'
 	# the simulated machines' maps have names of their own
-	awk -F, '/^#/ || !NF { next } FILENAME != file { file = FILENAME; for (i = 1; i <= NF; i++) if ($i == "name") column = i; next } { print $column }' tables/machines/maps/*.map
+	awk -F, '/^#/ || !NF { next } FILENAME != file { file = FILENAME; for (i = 1; i <= NF; i++) if ($i == "name") column = i; next } { print $column }' tables/machines/maps/*.map tables/machines/maps/uncore/*.map
 } | sed 's/"//g' | awk '{ print } index($0, ".") > 1 { print substr($0, 1, index($0, ".") - 1) }' | grep -E '[_.]' | grep -E '^.{6}' | sort -u >"$work/events"
 {
 	find tables/processors -mindepth 1 -maxdepth 1 -type d ! -name common -printf '%f\n'
@@ -164,7 +164,7 @@ FNR == 1 { inside = 0 }
 ' $(cat "$work/product") >"$work/refused"
 
 # --- 3. sizes ----------------------------------------------------------------------------------------
-find asm pmu bench efi runner tables/*.py tests -type d ! -path 'tests/fuzz/seeds/*' | while read -r d; do
+find asm tables pmu bench efi runner docs tests -type d ! -path 'tests/fuzz/seeds/*' | while read -r d; do
 	n=$(find "$d" -maxdepth 1 -type f | wc -l)
 	[ "$n" -le 30 ] || printf '%s\t%s: %d files, at most 30\n' "$d" "$d" "$n"
 done >>"$work/refused"

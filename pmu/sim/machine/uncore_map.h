@@ -1,4 +1,4 @@
-/* pmu/sim/machine/uncore_map.h: event codes of an uncore to signals, as a machine's uncore map has them (tables/machines/maps/,
+/* pmu/sim/machine/uncore_map.h: event codes of an uncore to signals, as a machine's uncore map has them (tables/machines/maps/uncore/,
  * described in tables/machines/FORMAT.md).
  *
  * These are the simulator's own maps, from libpfm4 and the vendor's event files, with their names. */

@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../../.." || exit 2
 . tests/tap.sh
 . tests/events.sh
 s=${OUT:-out}/stallmeter
-base=tables/machines/haswell-ep.machine map=tables/machines/maps/haswell-uncore.map
+base=tables/machines/haswell-ep.machine map=tables/machines/maps/uncore/haswell-uncore.map
 
 varied() { # IDLE-STATE DEMOTE-CYCLES
 	sed -e "s/^idle_state = .*/idle_state = $1/; s/^idle_demote_cycles = .*/idle_demote_cycles = $2/; s/^open_page = .*/open_page = 1/" \

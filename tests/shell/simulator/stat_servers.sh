@@ -31,7 +31,7 @@ every_event() { # MACHINE MAP LEAST-COUNTED
 	echo "# $1: $all events, $figures with a figure, $flagged flagged, $(wc -l <"$work/refused") refused"
 	sed 's/^/# /' "$work/refused" | head -3
 	[ "$all" -eq $((flagged + figures)) ] && [ ! -s "$work/refused" ] && [ "$figures" -ge "$3" ] &&
-		awk -F, '/^[A-Z]/ && $5 ~ /unmodelled/ && $8 == "" { bad = 1; print "# " $6 " has no reason" } END { exit bad }' "tables/machines/maps/$2.map"
+		awk -F, '/^[A-Z]/ && $5 ~ /unmodelled/ && $8 == "" { bad = 1; print "# " $6 " has no reason" } END { exit bad }' "tables/machines/maps/uncore/$2.map"
 }
 check "stat_takes_every_event_of_broadwell_ep" every_event broadwell-ep haswell-uncore 1150
 check "stat_takes_every_event_of_skylake_sp" every_event skylake-sp skylake-uncore 120
