@@ -166,69 +166,101 @@ static void test_machine_every_class_has_a_name_of_its_own(void **state)
 	assert_null(machine_class_name(UC_COUNT));
 }
 
+/* The page's rows are of these tables, so that the compiler has data to read and no function of a thousand calls. */
+static const struct number { const char *section, *name; uint64_t low, high, preset; const char *what; } numbers[] = {
+#define NUMBER(section, name, low, high, pre, what) { #section, #name, low, high, (uint64_t)(pre), what },
+#define TEXT(section, name, pre, what)
+#include "pmu/sim/machine/machine.def"
+#undef NUMBER
+#undef TEXT
+};
+static const struct text { const char *section, *name, *preset, *what; } texts[] = {
+#define NUMBER(section, name, low, high, pre, what)
+#define TEXT(section, name, pre, what) { #section, #name, pre, what },
+#include "pmu/sim/machine/machine.def"
+#undef NUMBER
+#undef TEXT
+};
+static const struct class { const char *name; int latency, mask, busy; } classes[] = {
+#define CLASS(id, name, latency, mask, busy) { #name, latency, mask, busy },
+#include "pmu/sim/machine/machine_class.def"
+#undef CLASS
+};
+static const struct signal { const char *name, *kind, *of, *what; } signals[] = {
+#define SIGNAL(name, kind, what) { #name, #kind, NULL, what },
+#include "pmu/sim/signals/signals.def"
+#undef SIGNAL
+#define UNCORE_SIGNAL(name, kind, of, what) { #name, #kind, #of, what },
+#include "pmu/sim/signals/uncore_signals.def"
+#undef UNCORE_SIGNAL
+};
+static const char *const tags[] = {
+#define UNCORE_TAG(name, what) #name,
+#include "pmu/sim/signals/uncore_tags.def"
+#undef UNCORE_TAG
+};
+
+__attribute__((format(printf, 2, 3)))
+static void row_stands(const char *page, const char *format, ...)
+{
+	char row[512];
+	va_list values;
+	va_start(values, format);
+	vsnprintf(row, sizeof(row), format, values);
+	va_end(values);
+	if (!strstr(page, row))
+		fail_msg("FORMAT.md lacks (run: make machine-format) %s", row);
+}
+
+static void class_stands(const char *page, const struct class *c)
+{
+	static const char digits[] = "0123456789abcdef";
+	char ports[17] = "";
+	for (unsigned i = 0, at = 0; i < 16; i++)
+		if (c->mask >> i & 1)
+			ports[at++] = digits[i];
+	row_stands(page, "| %s | %d %s %d |\n", c->name, c->latency, c->mask ? ports : "-", c->busy);
+}
+
+static void signal_stands(const char *page, const struct signal *s)
+{
+	const char *kind = s->kind[0] == 'P' ? "pulse" : "level";
+	char unit[16];
+	if (!s->of) {
+		row_stands(page, "| %s | %s | %s |\n", s->name, kind, s->what);
+		return;
+	}
+	snprintf(unit, sizeof(unit), "%s", s->of);
+	for (char *c = unit; *c; c++)
+		*c = (char)(*c | 0x20);
+	row_stands(page, "| %s | %s | %s | %s |\n", s->name, kind, unit, s->what);
+}
+
 static void test_machine_format_page_lists_every_field(void **state)
 {
 	(void)state;
 	FILE *f = fopen("tables/machines/FORMAT.md", "r");
 	assert_non_null(f);
 	static char page[1 << 17];
-	size_t n = fread(page, 1, sizeof(page) - 1, f);
+	size_t n = fread(page, 1, sizeof(page) - 1, f), rows = 0;
 	fclose(f);
 	page[n] = 0;
-	unsigned fields = 0, rows = 0;
-	char row[512], preset[32];
-#define NUMBER(section, name, low, high, pre, what) \
-	snprintf(preset, sizeof(preset), "%llu", (unsigned long long)(pre)); \
-	snprintf(row, sizeof(row), "| %s | %s | %llu | %llu | %s | %s |\n", #section, #name, (unsigned long long)(low), \
-	         (unsigned long long)(high), (uint64_t)(pre) == REQUIRED ? "must be given" : preset, what); \
-	if (!strstr(page, row)) \
-		fail_msg("FORMAT.md lacks (run: make machine-format) %s", row); \
-	fields++;
-#define TEXT(section, name, pre, what) \
-	snprintf(row, sizeof(row), "| %s | %s | text | text | %s | %s |\n", #section, #name, pre, what); \
-	if (!strstr(page, row)) \
-		fail_msg("FORMAT.md lacks (run: make machine-format) %s", row); \
-	fields++;
-#include "pmu/sim/machine/machine.def"
-#undef NUMBER
-#undef TEXT
-	static const char digits[] = "0123456789abcdef";
-#define CLASS(id, name, latency, mask, busy) { \
-	char ports[17] = ""; \
-	for (unsigned i = 0, at = 0; i < 16; i++) \
-		if ((mask) >> i & 1) \
-			ports[at++] = digits[i]; \
-	snprintf(row, sizeof(row), "| %s | %d %s %d |\n", #name, latency, (mask) ? ports : "-", busy); \
-	if (!strstr(page, row)) \
-		fail_msg("FORMAT.md lacks (run: make machine-format) %s", row); \
-	fields++; \
-}
-#include "pmu/sim/machine/machine_class.def"
-#undef CLASS
-#define SIGNAL(name, kind, what) \
-	snprintf(row, sizeof(row), "| %s | %s | %s |\n", #name, #kind[0] == 'P' ? "pulse" : "level", what); \
-	if (!strstr(page, row)) \
-		fail_msg("FORMAT.md lacks (run: make machine-format) %s", row); \
-	fields++;
-#include "pmu/sim/signals/signals.def"
-#undef SIGNAL
-	char unit[16];
-#define UNCORE_SIGNAL(name, kind, of, what) \
-	snprintf(unit, sizeof(unit), "%s", #of); \
-	for (char *c = unit; *c; c++) \
-		*c = (char)(*c | 0x20); \
-	snprintf(row, sizeof(row), "| %s | %s | %s | %s |\n", #name, #kind[0] == 'P' ? "pulse" : "level", unit, what); \
-	if (!strstr(page, row)) \
-		fail_msg("FORMAT.md lacks (run: make machine-format) %s", row); \
-	fields++;
-#include "pmu/sim/signals/uncore_signals.def"
-#undef UNCORE_SIGNAL
-#define UNCORE_TAG(name, what) fields++;
-#include "pmu/sim/signals/uncore_tags.def"
-#undef UNCORE_TAG
+	for (unsigned i = 0; i < COUNT_OF(numbers); i++) {
+		const struct number *v = &numbers[i];
+		char preset[32];
+		snprintf(preset, sizeof(preset), "%llu", (unsigned long long)v->preset);
+		row_stands(page, "| %s | %s | %llu | %llu | %s | %s |\n", v->section, v->name, (unsigned long long)v->low, (unsigned long long)v->high,
+		           v->preset == REQUIRED ? "must be given" : preset, v->what);
+	}
+	for (unsigned i = 0; i < COUNT_OF(texts); i++)
+		row_stands(page, "| %s | %s | text | text | %s | %s |\n", texts[i].section, texts[i].name, texts[i].preset, texts[i].what);
+	for (unsigned i = 0; i < COUNT_OF(classes); i++)
+		class_stands(page, &classes[i]);
+	for (unsigned i = 0; i < COUNT_OF(signals); i++)
+		signal_stands(page, &signals[i]);
 	for (const char *s = page; (s = strstr(s, "\n| ")) != NULL; s++)
 		rows++;
-	assert_int_equal(rows, fields + 5); /* and the heads of the tables */
+	assert_int_equal(rows, COUNT_OF(numbers) + COUNT_OF(texts) + COUNT_OF(classes) + COUNT_OF(signals) + COUNT_OF(tags) + 5); /* and the tables' heads */
 }
 
 int main(void)
