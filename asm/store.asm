@@ -194,25 +194,25 @@ LOAD_AT k_split_page, 4092
 LOAD_AT k_split_page_base, 4088
 
 ; %1 name, %2 displacement of an 8-byte load.
-; uint64_t %1(void *buffer /* rdi */, uint64_t iterations /* rsi */)
-;   p = 0, o = 0; for each iteration: 16 times, i: p = *(buffer + o + p + 128 * i + %2); o = (o + 2048) % 65536
-; The buffer is zero, and each load waits for the one before. The next round comes to a line when as many others as the L1 holds, or more, have
-; been loaded: at 60 two lines a load, one after the other, at 56 one line in two. 21 instructions.
+; uint64_t %1(void *buffer /* rdi */, uint64_t iterations /* rsi */, uint64_t mask /* rdx */)
+;   p = 0, o = 0; for each iteration: 16 times, i: p = *(buffer + o + p + 128 * i + %2); o = (o + 2048) & mask
+; The buffer is zero, of mask + 1 bytes, a power of two, and each load waits for the one before. The next round comes to a line when more others
+; than the L1 holds have been loaded: at 60 two lines a load, one after the other, at 56 one line in two. 21 instructions.
 %macro LOAD_PAST 2
 KERNEL %1, 0, 21, 16, 0, 128, 4, 1
 	xor eax, eax
 	xor ecx, ecx
 	LOOP_ALIGN
 .loop:
-	lea rdx, [rdi + rcx]
+	lea r8, [rdi + rcx]
 %assign i 0
 %rep 16
 	UNIT
-	mov rax, [rdx + rax + 128 * i + %2]
+	mov rax, [r8 + rax + 128 * i + %2]
 %assign i i + 1
 %endrep
 	add ecx, 2048
-	and ecx, 65535
+	and ecx, edx
 	dec rsi
 	jnz .loop
 	ret

@@ -164,7 +164,9 @@ PROOF(proof_alias, SET({ "load.alias_4k", ONCE }), SET({ "load.block.overlap", O
 PROOF(proof_unknown_address, SET({ "load.block.sta", 800, 1010, PER_UNIT }, { "clear.memory_order", NEVER }), SET({ "load.block.sta", SOME_CYCLES }, { "clear.memory_order", NEVER }));
 PROOF(proof_disambiguation, SET({ "disambiguation.reset", ONCE }, { "clear.memory_order", ONCE }), SET({ "clear.memory_order", ONCE }));
 PROOF(proof_split_load, SET({ "split.load", ONCE }));
-PROOF(proof_split_load_l2, SET({ "load.block.retire", ONCE }, { "line.in.l1d", ABOUT_ONCE }), SET({ "split.load", ONCE }, { "line.in.l1d", ABOUT_ONCE }));
+/* Lines follow each other: where no register switches prefetchers off they are counted. */
+PROOF(proof_split_load_l2, SET({ "load.block.retire", ONCE }, { "line.in.l1d", ABOUT_ONCE }), SET({ "split.load", ONCE }, { "line.in.l1d", ABOUT_ONCE }, { "prefetch.hardware", NEVER }),
+      SET({ "split.load", ONCE }, { "line.in.l1d", ABOUT_ONCE }));
 PROOF(proof_split_store, SET({ "split.store", ONCE }));
 
 /* --- front end and branches -------------------------------------------------------------------- */

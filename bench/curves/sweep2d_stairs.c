@@ -46,28 +46,60 @@ static bool misses_tlb(const struct table *p, uint64_t bytes, uint32_t nodes)
 	return entries && (pages < nodes ? pages : nodes) > entries;
 }
 
-/* A level's plateau: the fastest sure point, without TLB misses, of working sets that lie in it and in none above; of each size the two smallest strides. */
+/* Whether all larger working sets of a point's stride, one at least, take as long: a last level whose slices are hashed keeps lines that lie far apart, of
+ * working sets many times as large as it is. */
+static bool is_last_step(const struct curve *c, unsigned of)
+{
+	bool any = false;
+
+	for (unsigned k = of + 1; k < c->count; k++) {
+		if (c->points[k].y != c->points[of].y || c->points[k].noisy)
+			continue;
+		if (c->points[k].milli - c->points[k].milli / STEP_PART > c->points[of].milli)
+			return false;
+		any = true;
+	}
+	return any;
+}
+
+/* The fastest sure point, without TLB misses, of working sets of so many bytes; of each size the two smallest strides. 0: there is none. */
+static int64_t fastest_within(const struct curve *c, uint64_t from, uint64_t to, bool last_step)
+{
+	uint32_t size = 0, of_size = 0;
+	int64_t fastest = 0;
+
+	for (unsigned i = 0; i < c->count; i++) {
+		const uint64_t bytes = (uint64_t)c->points[i].x << 10;
+
+		of_size = c->points[i].x == size ? of_size + 1 : 0;
+		size = c->points[i].x;
+		if (of_size < 2 && !c->points[i].noisy && !c->points[i].tlb && bytes >= from && bytes <= to && (!last_step || is_last_step(c, i)) &&
+		    (!fastest || c->points[i].milli < fastest))
+			fastest = c->points[i].milli;
+	}
+	return fastest;
+}
+
+/* Plateaus of working sets that lie in a level and in none above. Memory's is above what an L3 takes, or the L3 holds these lines too. */
 static void plateaus(struct table *p)
 {
 	const struct cpu *cpu = p->b->cpu;
 	struct curve *c = &p->out->curve;
 	const unsigned last = cpu_last_level(cpu);
+	const struct cpu_cache *own = cpu_cache(cpu, last), *above = last ? cpu_cache(cpu, last - 1) : NULL;
 
-	for (unsigned level = 2; level <= last + 1 && level <= CURVE_PLATEAU_MEMORY; level++) {
-		const struct cpu_cache *above = cpu_cache(cpu, level - 1), *own = cpu_cache(cpu, level);
-		int64_t *plateau = &c->plateau_milli[level > last ? CURVE_PLATEAU_MEMORY : level];
-		uint32_t size = 0, of_size = 0;
+	for (unsigned level = 2; level <= last && level < CURVE_PLATEAU_MEMORY; level++) {
+		const struct cpu_cache *smaller = cpu_cache(cpu, level - 1), *of = cpu_cache(cpu, level);
 
-		for (unsigned i = 0; above && i < c->count; i++) {
-			const uint64_t bytes = (uint64_t)c->points[i].x << 10;
-
-			of_size = c->points[i].x == size ? of_size + 1 : 0;
-			size = c->points[i].x;
-			if (of_size < 2 && !c->points[i].noisy && !c->points[i].tlb && bytes >= ABOVE_FACTOR * above->bytes && (level > last || (own && bytes <= own->bytes / WITHIN_PART)) &&
-			    (!*plateau || c->points[i].milli < *plateau))
-				*plateau = c->points[i].milli;
-		}
+		if (smaller && of)
+			c->plateau_milli[level] = fastest_within(c, ABOVE_FACTOR * smaller->bytes, of->bytes / WITHIN_PART, false);
 	}
+	if (!own)
+		return;
+	const int64_t memory = fastest_within(c, ABOVE_FACTOR * own->bytes, UINT64_MAX, true), l3 = last > 2 && above ? fastest_within(c, ABOVE_FACTOR * above->bytes, own->bytes, false) : 0;
+
+	if (last <= 2 || (l3 && memory - memory / STEP_PART > l3))
+		c->plateau_milli[CURVE_PLATEAU_MEMORY] = memory;
 }
 
 static enum status stairs_before(struct table *p, uint64_t units, uint64_t arguments[6])

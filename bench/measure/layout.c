@@ -3,6 +3,7 @@
 #include "bench/measure/measure.h"
 
 #define CHASE_LOADS 16           /* loads per iteration of k_chase; larger rings have a multiple of so many nodes */
+#define PAIR_L1S 8ull            /* of a pair's buffer whose lines come from the L2 */
 #define MATRIX_LINES 512ull      /* lines for several windows of a pair of cores, none used twice */
 #define MATRIX_L1_LINES 64ull    /* for two threads of a core: few enough for a small L1 */
 #define LINES_A_PAGE 64u
@@ -340,6 +341,28 @@ static enum status shape_helped(const struct row *r, const struct cpu *cpu, stru
 	return ST_OK;
 }
 
+/* The buffer of a pair. Of one that is to come from the L2 an L1 with random replacement still holds e^-8 of eight times its size; where half of the L2 has
+ * less room, twice its size at least. */
+static enum status shape_pair(const struct row *r, const struct cpu *cpu, struct shape *s, char *reason, size_t capacity)
+{
+	const struct cpu_cache *l1 = cpu_cache(cpu, 1), *l2 = cpu_cache(cpu, 2);
+
+	if (!r->pair)
+		return ST_BROKEN;
+	s->bytes = s->span_bytes = r->pair->bytes;
+	if (!r->pair->beyond_l1)
+		return ST_OK;
+	if (!l1 || !l1->bytes)
+		return unknown(reason, capacity, "no L1 data cache known");
+	if (!l2 || !l2->bytes)
+		return unsupported(reason, capacity, "no L2 cache");
+	s->bytes = 2 * power_of_two_below(PAIR_L1S * l1->bytes - 1);
+	while (s->bytes > l2->bytes / 2 && s->bytes / 2 >= 2 * l1->bytes)
+		s->bytes /= 2;
+	s->span_bytes = s->bytes;
+	return s->bytes > l2->bytes / 4 * 3 ? unsupported(reason, capacity, "the L2 has no room for twice what the L1 holds") : ST_OK;
+}
+
 enum status shape_of_test(const struct row *r, const struct cpu *cpu, struct shape *s, char *reason, size_t capacity)
 {
 	memset(s, 0, sizeof(*s));
@@ -360,10 +383,7 @@ enum status shape_of_test(const struct row *r, const struct cpu *cpu, struct sha
 	case TARGET_DTLB: case TARGET_STLB:
 		return r->page_bytes > PAGE_4K ? shape_large(r, cpu, s, reason, capacity) : shape_tlb(r, cpu, s, reason, capacity);
 	case TARGET_CORE:
-		if (!r->pair)
-			return ST_BROKEN;
-		s->bytes = s->span_bytes = r->pair->bytes;
-		return ST_OK;
+		return shape_pair(r, cpu, s, reason, capacity);
 	case TARGET_OTHER_CORE: case TARGET_OTHER_COMPLEX: case TARGET_OTHER_DIE: case TARGET_OTHER_SOCKET: case TARGET_SAME_CORE: case TARGET_SAME_CLUSTER:
 		return shape_helped(r, cpu, s, reason, capacity);
 	case TARGET_COUNT:

@@ -192,12 +192,11 @@ static enum status all_rounds(struct loop *l, unsigned run)
 	unsigned rounds = 1 + wanted * (l->smt_probed ? ROUNDS_PROBED : ROUNDS_FACTOR), good = 0;
 	uint64_t start = 0, now = 0, cap = b->a->tsc_hz / CAP_TSC_DIVISOR * (l->smt_probed ? 2 + b->patience : 1);
 	bool timed = b->a->kind != ACCESS_SIM && b->a->ops->rdtsc(b->a->self, b->core, &start) == ST_OK;
-	enum status st;
 
 	for (unsigned round = 0; round < rounds && good < wanted; round++) {
 		bool disturbed = false;
+		const enum status st = one_round(l, run, good, &disturbed);
 
-		st = one_round(l, run, good, &disturbed);
 		if (st != ST_OK)
 			return st;
 		if (round == 0)
@@ -377,13 +376,15 @@ static enum status set_up(struct loop *l, unsigned s, struct row_result *out)
 	if (pair) {
 		w->fill = s ? pair->base_fill : pair->fill;
 		w->code = s ? pair->base_code : pair->code;
+		if (s && pair->beyond_l1) /* two such buffers would take each other's room in the L2 */
+			w->map = l->sets[0].map;
 	}
 	return w->kernel ? window_set_up(l->b, w, s, out) : ST_MISSING;
 }
 
 bool loop_begin(struct loop *l, struct bench *b, const struct row *r, enum loop_sets sets, struct row_result *out)
 {
-	enum status st;
+	enum status st = ST_OK;
 
 	memset(l, 0, sizeof(*l));
 	l->b = b;
@@ -397,7 +398,6 @@ bool loop_begin(struct loop *l, struct bench *b, const struct row *r, enum loop_
 	if (shapes(l, out) != ST_OK)
 		return false;
 	out->footprint_bytes = l->sets[0].shape.bytes;
-	st = ST_OK;
 	for (unsigned s = 0; s < l->set_count && st == ST_OK; s++)
 		st = set_up(l, s, out);
 	out->page_bytes = l->sets[0].map.page_bytes;
@@ -489,7 +489,7 @@ void measure_row(struct bench *b, const struct row *r, const struct loop_hooks *
 		quiet = false;
 	/* In sequential order prefetches fetch lines too, and last-level misses include theirs. */
 	const bool unknown = r->prefetch == PREFETCH_OFF && !b->cpu->processor->prefetch_msr && !evidence_counts(&l.counting, "prefetch.hardware");
-	const bool foreseen = r->order == ORDER_STREAMS && unknown && l.counting.proof_count;
+	const bool foreseen = (r->order == ORDER_STREAMS || (r->pair && r->pair->beyond_l1)) && unknown && l.counting.proof_count;
 	if ((!quiet || foreseen) && out->status == ROW_OK) {
 		out->status = ROW_UNPROVEN;
 		str_copy(out->reason, sizeof(out->reason), foreseen ? "how the prefetchers are switched off is not known" : "the prefetchers could not be switched off");

@@ -237,6 +237,8 @@ void window_arguments(const struct bench *b, const struct working_set *w, uint64
 			arguments[0] = codegen_start(w->code, w->code_map.va);
 			arguments[2] = codegen_pointer(w->code, w->code_map.va, w->map.va);
 		}
+		if (w->pair->beyond_l1)
+			arguments[2] = w->shape.bytes - 1;
 		arguments[w->kernel->count_argument] = iterations;
 	} else {
 		arguments[0] = w->at;

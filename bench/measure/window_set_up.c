@@ -97,7 +97,7 @@ enum status window_set_up(struct bench *b, struct working_set *w, unsigned slot,
 
 	if (w->code && (st = write_code(b, w, slot, out)) != ST_OK)
 		return st;
-	if (w->shape.order == ORDER_PAIR && !w->shape.bytes)
+	if (w->shape.order == ORDER_PAIR && (!w->shape.bytes || w->map.va)) /* no buffer, or another set's */
 		return ST_OK;
 	st = map_working_set(b, w, slot, out);
 	if (st != ST_OK || w->shape.order == ORDER_STREAMS || w->shape.order == ORDER_PAIR)

@@ -19,7 +19,7 @@
 
 #define SEED_PRESET 20090330
 #define MACHINES_PRESET 10 /* more: tests/shell/simulator/machines_long.sh */
-#define ROWS_PRESET "frontend.lcp.*,frontend.decode.*,frontend.l1i_l2.*,frontend.baclear.*,branch.*,split.*_line.*,split.*_page.*," \
+#define ROWS_PRESET "frontend.lcp.*,frontend.decode.*,frontend.l1i_l2.*,frontend.baclear.*,branch.*,split.*," \
 	"store.forward_fail*,store.alias*,tlb.itlb.*,tlb.walk_concurrency.*," \
 	"sync.lock.*,sync.split_lock.*,exec.fp_assist*,exec.partial*,exec.bypass*,size.fill_buffers.*,load.dram_overlap.*," \
 	"load.l?.latency,load.l?.penalty,load.l3_shared.*,load.*_other_core.*,load.remote_*,load.dram_local*," \

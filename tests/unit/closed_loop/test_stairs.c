@@ -101,9 +101,28 @@ static void test_steps_are_the_rows(void **state)
 	}
 }
 
+/* Slices by a hash of the address hold lines a large stride apart of working sets many times as large as the level: no step of memory. */
+static void test_hashed_slices_are_no_step_of_memory(void **state)
+{
+	static const char *const slices[] = { "2", "4", "8", "16" };
+
+	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(slices); i++) {
+		const char *const fields[][3] = { { "l3", "slices", slices[i] }, { "l3", "hash", "1" } };
+		const struct row_result *row = run("nehalem-ep", fields, COUNT_OF(fields), "load.staircase.latency,load.dram_local.latency"), *of = memory_host_result(&r.host, "load.dram_local.latency");
+		const int64_t plateau = row->curve.plateau_milli[CURVE_PLATEAU_MEMORY];
+
+		print_message("%s slices: %lld, %lld\n", slices[i], (long long)plateau, (long long)of->value_milli);
+		assert_int_equal(of->status, ROW_OK);
+		assert_true(!plateau || (plateau > of->value_milli - of->value_milli / 10 && plateau < of->value_milli + of->value_milli / 10));
+		loop_close(&r);
+	}
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_points_that_miss_the_tlb_are_marked), cmocka_unit_test(test_steps_are_the_rows) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_points_that_miss_the_tlb_are_marked), cmocka_unit_test(test_steps_are_the_rows),
+		cmocka_unit_test(test_hashed_slices_are_no_step_of_memory) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -59,7 +59,7 @@ static const struct identity { unsigned family, model; const char *events; unsig
 	{ 6, 0x17, "core2", 0, 2, 2, false, true },
 };
 
-static void draw_core(struct draw *d)
+static void draw_core(struct draw *d, const struct identity *who)
 {
 	uint64_t width = between(d, 2, 8), rob = between(d, 32, 512);
 
@@ -88,6 +88,10 @@ static void draw_core(struct draw *d)
 		field(d, "uop_cache", 1536);
 	emit(d, "[store]\n");
 	field(d, "forward_cycles", between(d, 3, 9));
+	if (who->pebs_format == 0) { /* whose events count loads that wait until they retire */
+		emit(d, "[load]\n");
+		field(d, "split_miss_cycles", between(d, 10, 40));
+	}
 }
 
 static uint64_t draw_cache(struct draw *d, const char *name, uint64_t least, uint64_t most, unsigned ways_most,
@@ -258,7 +262,7 @@ void machine_random(uint64_t seed, unsigned number, char *text, size_t capacity)
 	field(d, "sockets", sockets);
 	field(d, "cores", cores);
 	field(d, "threads", one_in(d, 3) ? 2 : 1);
-	draw_core(d);
+	draw_core(d, who);
 	draw_caches(d, cores, who->forwards);
 	draw_tlbs(d);
 	const uint64_t channels = draw_memory(d, sockets, who);
