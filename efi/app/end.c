@@ -4,9 +4,13 @@
 #include "efi/firmware/panic.h"
 #include "efi/firmware/uefi.h"
 
+/* Some firmware comes back from it. Nobody else switches a machine off. */
 static void reset(EFI_RESET_TYPE type)
 {
 	uefi.system->RuntimeServices->ResetSystem(type, EFI_SUCCESS, 0, NULL);
+	if (type == EfiResetCold)
+		panic_reset();
+	print("the firmware does not switch the machine off\n");
 	for (;;)
 		relax();
 }

@@ -147,6 +147,24 @@ static void test_limits(struct tap *t, struct hw *h)
 	check(t, a->ops->unmap(a->self, &m) == ST_OK, "scratch page unmapped");
 }
 
+/* A machine check from outside, one for each processor. */
+static void test_check(struct tap *t, struct hw *h)
+{
+	const struct access *a = &h->access;
+	struct mapping m;
+	if (!map_scratch(t, a, &m))
+		return;
+	memcpy(m.host, endless, sizeof(endless));
+	for (unsigned core = 0; core < a->cores; core++) {
+		struct job job = { .core = core, .entry = SPACE_SCRATCH };
+		print("# core %u waits for a machine check\n", core);
+		const enum status s = a->ops->run(a->self, &job, 1, 0);
+		check(t, s == ST_FAULT && job.vector == VECTOR_MC, "core %u: #MC is a status: %s, vector %u", core, status_name(job.status), job.vector);
+		check(t, core_works(a, core), "core %u: a kernel runs after it", core);
+	}
+	check(t, a->ops->unmap(a->self, &m) == ST_OK, "scratch page unmapped");
+}
+
 static void test_together(struct tap *t, struct hw *h)
 {
 	const struct access *a = &h->access;
@@ -330,7 +348,7 @@ unsigned selftest_run(const char *name, struct hw *h)
 	static const struct { const char *name; bool in_all; void (*test)(struct tap *, struct hw *); } tests[] = {
 		{ .name = "faults", .in_all = true, .test = test_faults }, { .name = "limits", .in_all = true, .test = test_limits }, { .name = "together", .in_all = true, .test = test_together },
 		{ .name = "memory", .in_all = true, .test = test_memory }, { .name = "types", .in_all = true, .test = test_types }, { .name = "lost", .in_all = false, .test = test_lost },
-		{ .name = "guard", .in_all = true, .test = test_msr_guard }, { .name = "triple", .in_all = false, .test = test_triple },
+		{ .name = "guard", .in_all = true, .test = test_msr_guard }, { .name = "check", .in_all = false, .test = test_check }, { .name = "triple", .in_all = false, .test = test_triple },
 	};
 	print("# %u processors, %u memory nodes\n", h->access.cores, h->access.nodes);
 	for (unsigned i = 0; i < COUNT_OF(tests); i++)

@@ -10,13 +10,22 @@ void panic_leave_qemu(enum exit_status status)
 		out8(EXIT_PORT, (uint8_t)(EXIT_PORT_BASE + status));
 }
 
+/* The reset control register of PC chipsets (port 0xCF9): 0x06 is a hard reset; where there is none, the keyboard controller's line to the
+ * processor (port 0x64, 0xFE). */
+void panic_reset(void)
+{
+	out8(0xCF9, 0x02);
+	out8(0xCF9, 0x06);
+	for (unsigned i = 0; i < 1000000; i++)
+		relax();
+	out8(0x64, 0xFE);
+	for (;;)
+		__asm__ volatile("cli; hlt");
+}
+
 void panic_end(void)
 {
 	print_raw("stallmeter: end status 5\n");
 	panic_leave_qemu(EXIT_PANIC);
-	/* Reset control register of PC chipsets (port 0xCF9): 0x06 is a hard reset. */
-	out8(0xCF9, 0x02);
-	out8(0xCF9, 0x06);
-	for (;;)
-		__asm__ volatile("cli; hlt");
+	panic_reset();
 }

@@ -6,6 +6,8 @@
 
 /* Ends QEMU with that status, if it is there and has an isa-debug-exit device; else returns. */
 void panic_leave_qemu(enum exit_status status);
+/* Resets the machine by its own registers. */
+__attribute__((noreturn)) void panic_reset(void);
 /* From a fault handler, without the firmware: leaves QEMU if possible, else resets the machine. */
 __attribute__((noreturn)) void panic_end(void);
 

@@ -2,6 +2,7 @@
 #include "efi/firmware/console.h"
 #include "efi/processor/percpu.h"
 #include "efi/firmware/panic.h"
+#include "efi/firmware/uefi.h"
 #include "pmu/text.h"
 
 _Static_assert(offsetof(struct core, recover) == 8 && offsetof(struct core, vector) == 16 &&
@@ -72,6 +73,37 @@ void faults_leave(struct core *c)
 		*entry &= ~BUSY;
 		__asm__ volatile("ltr %0" : : "m"(c->saved.tr) : "memory");
 	}
+}
+
+#define MSR_MCG_CAP    0x179u /* [7:0] banks */
+#define MSR_MC0_STATUS 0x401u /* of the first bank; one every 4 */
+#define MC_VALID       (1ull << 63)
+#define MC_CORRUPT     (1ull << 57) /* PCC: the processor's context is corrupt; SDM vol. 3, 16.3.2.2 */
+#define BANKS_MAX      32u
+
+/* What a processor measures in that state means nothing: the reset marks the row. The banks stay as they are: the firmware reads them then. */
+static void end_if_corrupt(const struct core *c)
+{
+	char bytes[200];
+	struct text t;
+	const unsigned banks = (unsigned)(msr_read(MSR_MCG_CAP) & 0xFF);
+	for (unsigned i = 0; i < banks && i < BANKS_MAX; i++) {
+		const uint64_t status = msr_read(MSR_MC0_STATUS + 4 * i);
+		if ((status & (MC_VALID | MC_CORRUPT)) != (MC_VALID | MC_CORRUPT))
+			continue;
+		text_init(&t, bytes, sizeof(bytes));
+		text_fmt(&t, "\nmachine check on core %u, bank %u, status 0x%lx: its state is corrupt, nothing can go on\n", c->number, i, (unsigned long)status);
+		print_raw(bytes);
+		panic_end();
+	}
+}
+
+uint64_t faults_guarded(struct core *c, uint64_t entry, uint64_t argument, uint64_t stack_top)
+{
+	const uint64_t faulted = guarded_call(c, entry, argument, stack_top);
+	if (faulted != 0 && c->vector == VECTOR_MC)
+		end_if_corrupt(c);
+	return faulted;
 }
 
 void fault_panic(const struct core *c, const uint64_t *frame)

@@ -8,6 +8,7 @@
 
 #define VECTOR_NMI      2
 #define VECTOR_PF       14
+#define VECTOR_MC       18
 #define VECTOR_DEADLINE 0xF1 /* ours: the local APIC's timer, a job's time limit */
 
 struct __attribute__((packed)) descriptor_table { uint16_t limit; uint64_t base; };
@@ -83,6 +84,8 @@ __attribute__((noreturn)) void fault_panic(const struct core *c, const uint64_t 
  * status. Saves what was loaded; faults_leave restores it. */
 void faults_enter(struct core *c);
 void faults_leave(struct core *c);
+/* guarded_call, after which nothing goes on if a machine check has corrupted the processor's context. */
+uint64_t faults_guarded(struct core *c, uint64_t entry, uint64_t argument, uint64_t stack_top);
 
 /* Waits until a debugger sets RAX to a value other than 0, and returns it: the time limit of jobs in ms. */
 uint32_t debugger_wait(void);

@@ -55,8 +55,8 @@ static void park(const struct hw *h, struct core *c)
  * through the firmware's. */
 static uint64_t guarded_job(struct core *c, uint64_t entry, uint64_t undo, uint64_t argument, uint64_t stack_top)
 {
-	uint64_t faulted = guarded_call(c, entry, argument, stack_top), vector = c->vector, ip = c->ip;
-	if (faulted != 0 && undo != 0 && guarded_call(c, undo, argument, stack_top) != 0)
+	uint64_t faulted = faults_guarded(c, entry, argument, stack_top), vector = c->vector, ip = c->ip;
+	if (faulted != 0 && undo != 0 && faults_guarded(c, undo, argument, stack_top) != 0)
 		print("processors: what a job had left on could not be undone\n");
 	c->vector = vector;
 	c->ip = ip;
@@ -217,7 +217,7 @@ enum status core_call(struct hw *h, unsigned core, void (*entry)(struct register
 	space_refresh(&h->space);
 	quiet_enter(b, h->space.cr3, h->space.nx);
 	if (core == 0) {
-		s = outcome(b, guarded_call(b, (uint64_t)(uintptr_t)entry, (uint64_t)(uintptr_t)op, 0));
+		s = outcome(b, faults_guarded(b, (uint64_t)(uintptr_t)entry, (uint64_t)(uintptr_t)op, 0));
 	} else {
 		post(c, (uint64_t)(uintptr_t)entry, 0, (uint64_t)(uintptr_t)op, 0, 0);
 		if (wait_ready(h, c) && wait_done(h, c, read_tsc(), READY_MS * h->tsc_per_ms))

@@ -90,6 +90,11 @@ if [ -z "${ONLY:-}" ] || [[ apic-off == $ONLY* ]]; then
 	check "hostile_apic_off_jobs_have_limits" grep -aE '^ok [0-9]+ - core 0: an endless job ends by its limit: time-out' "$log"
 	check "hostile_apic_off_is_left_off" grep -a '^hostile: the local APIC was left off' "$log"
 fi
+hostile time-none 0 2 '^2 rows: ' "$sim" --
+also time-none hostile_no_clock_of_the_day_leaves_a_whole_run whole_run
+hostile variables-refused 0 2 '^boot: the firmware does not take this medium as its next one' "$sim" --
+hostile reset-returns 5 2 '^hostile: a reset of type 0 comes back' "$sim end=reboot" --
+also reset-returns hostile_reset_is_done_without_the_firmware grep "shut down or reset" "$work/boot"
 hostile gop-none 0 2 '^console: no framebuffer' "suite=$two" -- -device VGA
 hostile gop-two 0 2 '^hostile: 0 pictures went to the screen that is not' "end=return suite=$two" -- -device VGA
 hostile gop-blt 0 2 '^2 rows: ' "suite=$two" -- -device VGA

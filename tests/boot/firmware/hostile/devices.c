@@ -9,6 +9,9 @@
  *   timer        an event each millisecond that moves much memory
  *   conout=UID   the firmware's console is said to be on that serial port
  *   memory=N     from the N-th on no memory at a given address is to be had
+ *   reset-returns  ResetSystem does nothing
+ *   time-none    there is no clock of the day
+ *   variables-refused  no variable can be written
  *   nmi          NMIs that reach the firmware's own table are counted */
 #include "tests/boot/firmware/hostile/hostile.h"
 #include "efi/network/protocols.h"
@@ -92,6 +95,42 @@ static void move_console(uint64_t uid)
 	(void)host.system->RuntimeServices->SetVariable(name, &global, attributes, bytes, value);
 }
 
+static EFI_STATUS EFIAPI reset_ours(EFI_RESET_TYPE type, EFI_STATUS status, UINTN bytes, CHAR16 *data)
+{
+	(void)status, (void)bytes, (void)data;
+	tell("a reset of type % comes back\n", type);
+	return EFI_UNSUPPORTED;
+}
+
+static EFI_STATUS EFIAPI time_ours(EFI_TIME *time, EFI_TIME_CAPABILITIES *capabilities)
+{
+	(void)time, (void)capabilities;
+	return EFI_DEVICE_ERROR;
+}
+
+static EFI_STATUS EFIAPI variable_ours(CHAR16 *name, EFI_GUID *guid, UINT32 attributes, UINTN bytes, VOID *data)
+{
+	(void)name, (void)guid, (void)attributes, (void)bytes, (void)data;
+	return EFI_WRITE_PROTECTED;
+}
+
+static void runtime_services(void)
+{
+	EFI_RUNTIME_SERVICES *r = host.system->RuntimeServices;
+	if (wanted("reset-returns", NULL)) {
+		tell("ResetSystem does nothing\n", 0);
+		r->ResetSystem = reset_ours;
+	}
+	if (wanted("time-none", NULL)) {
+		tell("there is no clock of the day\n", 0);
+		r->GetTime = time_ours;
+	}
+	if (wanted("variables-refused", NULL)) {
+		tell("no variable can be written\n", 0);
+		r->SetVariable = variable_ours;
+	}
+}
+
 static VOID EFIAPI timer_event(EFI_EVENT event, VOID *context)
 {
 	(void)event, (void)context;
@@ -165,6 +204,7 @@ void devices(void)
 		tell("NMIs of the firmware are counted\n", 0);
 		count_nmis();
 	}
+	runtime_services();
 	if (wanted("conout", &number))
 		move_console(number);
 	if (wanted("memory", NULL)) {
