@@ -320,7 +320,7 @@ $(OUT)/tests/acpi/tables: tests/acpi/tables.c efi/platform/acpi.c efi/platform/s
 
 # Parts of efi/ that need no firmware, likewise.
 $(OUT)/tests/firmware/parts: $(wildcard tests/firmware/*.c) efi/platform/clock_choose.c efi/processor/mtrr.c efi/network/address.c efi/network/origin.c \
-  efi/processor/watchdog_chips.c efi/processor/watchdog_bmc.c pmu/text.c $(OUT)/gen/tables.c $(wildcard efi/*/*.h tests/firmware/*.h)
+  efi/processor/watchdog_chips.c efi/processor/watchdog_bmc.c efi/firmware/serial.c pmu/text.c $(OUT)/gen/tables.c $(wildcard efi/*/*.h tests/firmware/*.h)
 	@mkdir -p $(@D)
 	$(CC) $(COMMON) -DGNU_EFI_USE_MS_ABI -fshort-wchar -isystem /usr/include/efi -isystem /usr/include/efi/x86_64 -include string.h -MF $@.d \
 	  -fsanitize=address,undefined -fno-sanitize-recover=undefined -o $@ $(filter %.c,$^)

@@ -113,6 +113,8 @@ static enum exit_status run_app(struct app *app)
 	enum status s = app->config.problem[0] != 0 ? ST_SYNTAX : run_settings(&app->config, &app->files, &settings);
 	if (s != ST_OK) {
 		print("%s\n", app->config.problem[0] != 0 ? app->config.problem : status_name(s));
+		/* A machine that starts again by itself counts these starts too, or stops where none can be counted. */
+		app->refused = app->config.end == END_REBOOT && (!resume_begin(&app->state, &app->files) || !app->state.saved);
 		return EXIT_BAD_INPUT;
 	}
 	if (fwcfg_read(FWCFG_TEST, test, sizeof(test)) != ST_OK)

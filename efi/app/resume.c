@@ -6,7 +6,7 @@
 #include "pmu/text.h"
 
 #define STATE_FILE    "state.txt"
-#define JOURNAL_BYTES (16u << 20)
+#define JOURNAL_BYTES (256u << 20) /* a row of all pairs of a thousand processors has a line of 20 MB */
 
 /* --- the state --------------------------------------------------------------------------------- */
 
@@ -95,7 +95,7 @@ bool resume_begin(struct state *s, struct files *files)
 
 void resume_progress(struct state *s, struct files *files)
 {
-	if (s->starts == 0)
+	if (s->starts == 0 && (s->saved || files->state != ST_OK)) /* one that could not be written is tried again with the next row */
 		return;
 	s->starts = 0;
 	state_keep(s, files);
@@ -202,8 +202,13 @@ enum resume resume_find(struct files *files, const char *prefix, uint64_t key, s
 	struct journal_line line;
 	bool ended = false;
 	memset(out, 0, sizeof(*out));
-	if (files_last_run(files, prefix, out->name, sizeof(out->name)) != ST_OK ||
-	    journal_read(files, out->name, out) != ST_OK)
+	enum status s = files_last_run(files, prefix, out->name, sizeof(out->name));
+	if (s != ST_OK)
+		return RESUME_NEW;
+	s = journal_read(files, out->name, out);
+	if (s == ST_FULL || s == ST_IO)
+		print("%s\\results\\%s: its journal cannot be read (%s): a new run begins\n", FILES_FOLDER, out->name, s == ST_FULL ? "it is too long, or there is no memory" : status_name(s));
+	if (s != ST_OK)
 		return RESUME_NEW;
 	journal_open(&j, out->journal, out->bytes);
 	if (!journal_next(&j, &line) || line.event != JOURNAL_RUN) {

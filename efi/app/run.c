@@ -64,7 +64,7 @@ enum status run_settings(struct config *c, struct files *files, struct suite_set
 struct here {
 	struct files *files;
 	struct state *state;
-	const struct watchdog *watchdog;
+	struct watchdog *watchdog;
 	struct serial serial;
 	struct saved_results *saved;
 	struct run *run;          /* for what is sent */
@@ -112,7 +112,7 @@ static enum status journal_write(struct here *p, enum attempt attempt)
 		p->wait--;
 		return p->unwritten;
 	}
-	enum status s = p->files->state == ST_OK ? ST_OK : files_again(p->files);
+	enum status s = p->files->state == ST_OK ? ST_OK : files_again(p->files, j->at, j->bytes);
 	if (s == ST_OK)
 		s = files_append(p->files, j->at + p->files->journal_bytes, j->bytes - p->files->journal_bytes);
 	if (s == ST_OK && p->unwritten != ST_OK) {
@@ -175,7 +175,7 @@ static enum status settle(struct here *p, const struct suite_host *host)
 	if (s == ST_OK && p->file_lost && !p->saved->journal.lost) {
 		p->file_lost = false;
 		p->printed = ST_OK;
-		s = p->files->state == ST_OK ? ST_OK : files_again(p->files);
+		s = p->files->state == ST_OK ? ST_OK : files_again(p->files, p->saved->journal.at, p->saved->journal.bytes);
 		if (s == ST_OK && p->saved->machine.bytes != 0 && !p->saved->machine.lost)
 			s = host_write(p, "machine.txt", p->saved->machine.at, p->saved->machine.bytes);
 		if (s == ST_OK)
@@ -211,10 +211,17 @@ static void host_progress(void *self, const struct progress *p)
 		crash_here(p->row->name);
 }
 
+static void working(void *self)
+{
+	struct here *p = self;
+	watchdog_feed_seldom(p->watchdog, read_tsc(), p->clock->tsc_hz);
+}
+
 static void host_working(void *self)
 {
 	struct here *p = self;
 	uint64_t now = read_tsc();
+	working(p);
 	if (clock_ms(p->clock, now - p->shown) >= SHOWN_MS)
 		show_progress(p, now);
 }
@@ -269,28 +276,13 @@ static enum exit_status end_of(enum status run, enum status restored, enum statu
 	return s->unexpected != 0 ? EXIT_ROWS : EXIT_GOOD;
 }
 
-/* The last line on the medium when the machine stopped may not have reached the serial line. */
-static void begin_serial(struct here *p, const char *name, const struct earlier_run *e)
-{
-	size_t last = 0;
-	unsigned lines = 0;
-	for (size_t i = 0; e->journal != NULL && i < e->bytes; i++)
-		if (e->journal[i] == '\n') {
-			lines++;
-			last = i + 1 < e->bytes ? i + 1 : last;
-		}
-	serial_begin(&p->serial, name, lines == 0 ? 0 : lines - 1);
-	if (lines != 0)
-		serial_journal(&p->serial, e->journal + last, e->bytes - last);
-}
-
 /* Opens the run's directory: the interrupted run's, or a new one. */
 static enum status begin(struct run *r, struct here *here, enum resume *resume, const struct earlier_run *e)
 {
 	enum status s = *resume == RESUME_NEW ? ST_MISSING : files_continue_run(r->files, e->name, e->bytes);
 	if (s == ST_OK) {
 		print("%s: broken off, goes on\n", r->files->run_path);
-		begin_serial(here, e->name, e);
+		serial_begin(&here->serial, e->name, e->journal, e->bytes);
 		return s;
 	}
 	*resume = RESUME_NEW;
@@ -306,7 +298,7 @@ static enum status begin(struct run *r, struct here *here, enum resume *resume, 
 	for (const char *c = r->files->run_path; s == ST_OK && *c != 0; c++)
 		if (*c == '\\')
 			name = c + 1;
-	serial_begin(&here->serial, name, 0);
+	serial_begin(&here->serial, name, NULL, 0);
 	return s;
 }
 
@@ -347,7 +339,7 @@ static enum exit_status run_guarded(struct suite_kinds *k, const struct access *
 	struct suite_summary summary;
 	struct earlier_run earlier = { .journal = NULL };
 	struct here here = { .files = r->files, .clock = r->clock, .started = read_tsc(), .state = r->state, .watchdog = r->watchdog,
-		.saved = r->saved, .run = r };
+		.saved = r->saved, .run = r, .serial = { .working = working, .self = &here } };
 	struct suite_host host = {
 		.self = &here, .append = host_append, .write = host_write, .progress = host_progress, .working = host_working,
 		.row_done = host_row_done, .print = host_print, .stop = host_stop, .get = host_get, .put = host_put,

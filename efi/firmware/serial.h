@@ -10,10 +10,15 @@
 
 #include "pmu/base.h"
 
-struct serial { uint32_t tag; unsigned journal_line; };
+struct serial {
+	uint32_t tag;
+	unsigned journal_line;
+	void (*working)(void *self); /* called now and then: a line of all pairs of hundreds of processors takes minutes. NULL: nothing */
+	void *self;
+};
 
-/* A run begins or continues: its name, and the number of lines in its journal. */
-void serial_begin(struct serial *s, const char *run, unsigned journal_lines);
+/* A run begins, or continues behind the journal that it has. The last line of that may not have reached the line when the machine stopped. */
+void serial_begin(struct serial *s, const char *run, const char *journal, size_t n);
 /* Bytes appended to the journal, complete lines. */
 void serial_journal(struct serial *s, const char *bytes, size_t n);
 /* All lines of another file. */

@@ -197,8 +197,32 @@ enum status files_continue_run(struct files *f, const char *name, uint64_t journ
 	return f->state;
 }
 
+/* ST_OK: `file` holds exactly these bytes; ST_MISSING: it does not, or there is no memory to compare. */
+static enum status same_bytes(EFI_FILE_HANDLE file, uint64_t size, const void *bytes, size_t n)
+{
+	if (size != n)
+		return ST_MISSING;
+	char *there = pages_get(n + 1);
+	UINTN done = n;
+	if (there == NULL)
+		return ST_MISSING;
+	enum status s = uefi_status(file->Read(file, &done, there));
+	if (s == ST_OK && (done != n || memcmp(there, bytes, n) != 0))
+		s = ST_MISSING;
+	pages_put(there, n + 1);
+	return s;
+}
+
+/* Whether the journal is the one that was being written: all of its lines, or, if there are none yet, what a failed write has left. */
+static enum status same_journal(struct files *f, const char *journal, size_t bytes)
+{
+	uint64_t n = f->journal_bytes;
+	enum status s = n != 0 ? ST_OK : files_size(f->journal, &n);
+	return s != ST_OK ? s : n > bytes ? ST_MISSING : n == 0 ? ST_OK : same_bytes(f->journal, n, journal, n);
+}
+
 /* The handles of before are left alone: they may be of a driver that has ended with the medium, or be broken by the failure. */
-enum status files_again(struct files *f)
+enum status files_again(struct files *f, const char *journal, size_t bytes)
 {
 	struct files before = *f;
 	char name[FILE_NAME_MAX];
@@ -211,6 +235,8 @@ enum status files_again(struct files *f)
 		s = files_continue_run(f, name, before.journal_bytes);
 	if (s == ST_MISSING && f->run != NULL && before.journal_bytes == 0)
 		s = f->state = ST_OK; /* its first line was the one that failed */
+	else if (s == ST_OK)
+		s = same_journal(f, journal, bytes);
 	if (s != ST_OK) {
 		*f = before;
 		f->state = ST_IO;
@@ -266,22 +292,6 @@ static enum status rename_to(EFI_FILE_HANDLE file, const char *name)
 	size = SIZE_OF_EFI_FILE_INFO + 2 * (str_length(name) + 1);
 	info->Size = size;
 	return uefi_status(file->SetInfo(file, &guid, size, info));
-}
-
-/* ST_OK: `file` holds exactly these bytes; ST_MISSING: it does not, or there is no memory to compare. */
-static enum status same_bytes(EFI_FILE_HANDLE file, uint64_t size, const void *bytes, size_t n)
-{
-	if (size != n)
-		return ST_MISSING;
-	char *there = pages_get(n + 1);
-	UINTN done = n;
-	if (there == NULL)
-		return ST_MISSING;
-	enum status s = uefi_status(file->Read(file, &done, there));
-	if (s == ST_OK && (done != n || memcmp(there, bytes, n) != 0))
-		s = ST_MISSING;
-	pages_put(there, n + 1);
-	return s;
 }
 
 /* NAME with another extension: ".tmp" for 1, ".tm2" for 2, ... An 8.3 name takes one directory entry, and the final name no

@@ -34,8 +34,9 @@ MUST_CHECK enum status files_begin_run(struct files *f, const char *prefix);
 MUST_CHECK enum status files_last_run(struct files *f, const char *prefix, char *name, size_t capacity);
 /* Continues an existing run; its journal continues after that many bytes. */
 MUST_CHECK enum status files_continue_run(struct files *f, const char *name, uint64_t journal_bytes);
-/* Opens volume, run and journal anew after a failure; the journal continues after the lines that it has. */
-MUST_CHECK enum status files_again(struct files *f);
+/* Opens volume, run and journal anew after a failure; the journal continues after the lines that it has. `journal`: what was to be
+ * written, so that another medium's run of the same name is left alone. */
+MUST_CHECK enum status files_again(struct files *f, const char *journal, size_t bytes);
 /* A text of at most FILES_SAVED_BYTES in a file in \stallmeter of constant length, padded with line feeds; also before a
  * run. ST_RANGE: it is longer. */
 #define FILES_SAVED_BYTES 512u

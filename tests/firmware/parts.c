@@ -21,6 +21,7 @@ int main(void)
 	network_parts();
 	watchdog_parts();
 	bmc_parts();
+	serial_parts();
 	printf("1..%u\n", count);
 	return failed != 0;
 }

@@ -11,5 +11,6 @@ void mtrr_parts(void);
 void network_parts(void);
 void watchdog_parts(void);
 void bmc_parts(void);
+void serial_parts(void);
 
 #endif

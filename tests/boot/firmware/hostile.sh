@@ -71,9 +71,10 @@ also none,bmc hostile_bmc_is_put_back sh -c '! grep "could not be put back" "$1"
 hostile none,bmc-none 0 2 '^watchdog: none is known of the chipset with the bridge 8086:7000' "suite=$two watchdog=60" -- -machine pc
 hostile timer 0 2 '^2 rows: ' "suite=$two" --
 # Every write and flush of a run in turn may fail once: the first ones make folder and state, the last ones the report.
-for n in 2 3 4 9 12 18 20; do
+for n in 2 3 4 9 12 15 18 20; do
 	hostile write-fails=$n 0 2 "^hostile: (write|flush) $n fails" "$sim" --
 	also write-fails "hostile_failed_write_${n}_leaves_a_whole_run" whole_run
+	also write-fails "hostile_failed_write_${n}_leaves_no_start_counted" sh -c 'mtype -i "$1@@1M" ::/stallmeter/state.txt | grep "^starts = 0"' - "$work/disk.img"
 done
 hostile tls-none 0 2 '^upload: https://10.0.2.2/.*: this firmware has no TLS: give an http address; nothing is sent' "$sim upload=https://10.0.2.2/" -- \
 	-netdev user,id=net -device virtio-net-pci,netdev=net,romfile=
@@ -108,7 +109,7 @@ done
 mkfifo "$work/stuck.in" "$work/stuck.out"
 exec 7<>"$work/stuck.out"
 dd if=/dev/zero bs=4096 count=16 >&7 2>/dev/null # full
-hostile none,serial-stuck 0 2 '^2 rows: ' "$sim" -- -device VGA -chardev "pipe,id=stuck,path=$work/stuck" -serial chardev:stuck
+hostile none,serial-stuck 0 2 '^2 rows: ' "$sim" --keys "$work/stuck" -- -device VGA
 exec 7>&-
 cat "$work/table"
 tap_end

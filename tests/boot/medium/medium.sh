@@ -67,8 +67,13 @@ check "medium_read_only_reason_appears" grep -E '(results|files).*(refused|read-
 check "medium_read_only_is_status_3" status_was 3
 check "medium_read_only_earlier_results_unharmed" unharmed
 
-# Pulled out after the first row. QEMU's monitor reads from a pipe.
+# Pulled out after the first row; QEMU's monitor reads from a pipe. Another stick has an earlier run of the same name.
 suite=quick
+cp --sparse=always "$work/base.img" "$work/other.img"
+mmd -i "$work/other.img@@1M" "::/stallmeter/results/${run%-0001}-0002"
+mkdir "$work/others"
+head -c 70000 "$out/BOOTX64.EFI" >"$work/others/journal.jsonl"
+mcopy -i "$work/other.img@@1M" "$work/others/journal.jsonl" "$earlier/results.json" "::/stallmeter/results/${run%-0001}-0002/"
 boot_usb() {
 	rc=0
 	mkfifo "$work/mon.in" "$work/mon.out"
@@ -77,7 +82,8 @@ boot_usb() {
 		for ((i = 0; i < 600; i++)); do grep -qs '^load.l1' "$log" && break; sleep 0.05; done
 		echo "device_del stick" >"$work/mon.in"
 	) &
-	boot "$work/base.img" --device usb -- -chardev "pipe,id=mon,path=$work/mon" -mon chardev=mon
+	boot "$work/base.img" --device usb -- -chardev "pipe,id=mon,path=$work/mon" -mon chardev=mon \
+		-drive "if=none,id=other,format=raw,file=$work/other.img" -device usb-storage,drive=other,bootindex=1
 	wait
 }
 boot_usb
@@ -86,5 +92,12 @@ check "medium_vanished_table_appears" table
 check "medium_vanished_reason_appears" grep -E '(results|files).*(could not|cannot|vanished|gone|io)' "$log"
 check "medium_vanished_is_status_3" status_was 3
 check "medium_vanished_earlier_results_unharmed" unharmed
+others_unharmed() {
+	local folder=::/stallmeter/results/${run%-0001}-0002
+	mdir -b -i "$work/other.img@@1M" "$folder"
+	rm -rf "$work/now" && mkdir "$work/now" && mcopy -i "$work/other.img@@1M" "$folder/*" "$work/now" &&
+		cmp "$work/now/journal.jsonl" "$work/others/journal.jsonl" && cmp "$work/now/results.json" "$earlier/results.json" && [ "$(ls "$work/now" | wc -l)" -eq 2 ]
+}
+check "medium_vanished_leaves_another_sticks_run_of_that_name_alone" others_unharmed
 check "medium_vanished_volume_is_whole" volume_is_whole "$work/q/disk.img"
 tap_end

@@ -100,6 +100,19 @@ judge_cases
 check "settings_unknown_option_key_from_qemu" says 2 'opt/stallmeter/options:1: unknown key "sweet"; expected one of' \
 	runner/qemu.sh --show --work "$work/q" --options "sweet=quick end=exit" "$base"
 
+# A machine that starts again by itself does so three times, or not at all where nothing counts; then it is switched off.
+starts() { # starts N OPTION...: so many, and the guest's own end
+	local n=$1
+	shift
+	rm -rf "$work/q"
+	runner/qemu.sh --work "$work/q" --reboots --limit 150 --options "suite=none end=reboot" "$@" "$base" >"$work/boot" 2>&1
+	cat "$work/boot" "$work/q/debugcon.log"
+	grep "shut down or reset" "$work/boot" && [ "$(grep -c 'suite: .*none' "$work/q/debugcon.log")" -eq "$n" ]
+}
+check "settings_that_are_wrong_restart_three_times" starts 4
+check "settings_that_are_wrong_say_why_it_ends" grep "^the last 3 starts ended before any row did" "$work/q/debugcon.log"
+check "settings_that_are_wrong_do_not_restart_a_write_protected_medium" starts 1 --read-only
+
 # UEFI load options, as the UEFI shell gives them to a program: they win over the file, and are checked like it.
 options() { # options LOAD-OPTIONS SETTINGS-FILE: boots; fills $rc
 	printf 'FS0:\\stallmeter\\stallmeter.efi %s\r\n' "$1" >"$work/startup.nsh"
