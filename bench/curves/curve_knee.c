@@ -126,8 +126,9 @@ static enum status first_lines(struct pass *p, uint32_t x, int64_t *iteration_mi
 
 /* Whether one load of point x waits for a fill buffer, in which case its pair's other line arrives in time anyway. Measured without the
  * prefetcher, whose lines would keep memory busy: some load among the last ones adds more time than the one before it. Loads after the first
- * that waits may add little. *brought: lines that arrived. */
-static enum status loads_wait(struct pass *p, uint32_t x, int64_t one, bool *wait, int64_t *brought)
+ * that waits may add little. *hidden: nor would one show, since the channel that they share keeps them for as long as it would wait. *brought: lines
+ * that arrived. */
+static enum status loads_wait(struct pass *p, uint32_t x, int64_t one, bool *wait, bool *hidden, int64_t *brought)
 {
 	int64_t took[3] = { 0, 0, 0 };
 	uint64_t found;
@@ -137,6 +138,7 @@ static enum status loads_wait(struct pass *p, uint32_t x, int64_t one, bool *wai
 	for (unsigned i = 0; i < COUNT_OF(took) && st == ST_OK; i++)
 		st = first_lines(p, x - 4 + 2 * i, &took[i], brought);
 	*wait = took[2] - took[1] > took[1] - took[0] + one / 8;
+	*hidden = took[1] + (took[1] - took[0]) + one / 8 >= 2 * one;
 	for (uint32_t back = 6; st == ST_OK && !*wait && took[1] - took[0] > one / 8 && back < WAITS_BACK && x > back; back += 2) {
 		took[2] = took[1];
 		took[1] = took[0];
@@ -190,12 +192,12 @@ static enum status pairs(struct pass *p, int64_t *value_milli)
 	if (below >= 6 && (in_time - one) / 2 > one / 4 * 3)
 		return ST_RANGE;
 	if (!p->at_least && below >= 6) {
-		bool wait = false;
+		bool wait = false, hidden = false;
 		int64_t without = 0, with = 0;
-		enum status st = loads_wait(p, below, one, &wait, &without);
+		enum status st = loads_wait(p, below, one, &wait, &hidden, &without);
 
-		if (st == ST_OK && wait)
-			return ST_MISSING;
+		if (st == ST_OK && (wait || hidden))
+			return wait ? ST_MISSING : ST_RANGE;
 		if (st == ST_OK)
 			st = first_lines(p, below, &first, &with);
 		p->pair_stays = p->loop.counting.proof_count && !wait && without * 4 > with * 3;

@@ -351,7 +351,8 @@ enum status expect_queue(const char *machine, const char *format, const char *ro
 			continue;
 		if (!has_l3 || !formulas[i].there || expect_row(machine, format, row, out) == ST_UNSUPPORTED) /* a row that is not run has no queue */
 			return ST_UNSUPPORTED;
-		if (!strncmp(row, "load.dram_local", 15) || !strcmp(row, "load.dram_page_hit.latency")) { /* as many of them find their row open as the latency says */
+		/* as many of them find their row open as the latency says */
+		if (!strncmp(row, "load.dram_local", 15) || !strcmp(row, "load.dram_page_hit.latency") || (as_dram && open_page && !strcmp(row, "load.remote_l3_modified.latency"))) {
 			const int64_t core = (int64_t)machine_field(&f, "clock", "core_ratio"), uncores = (int64_t)machine_field(&f, "clock", "uncore_ratio");
 			const int64_t low = milli + (out->least_milli * 100 / (100 - TOLERANCE_PERCENT) - 1000 * (int64_t)last(&f)) * uncores / core;
 			const int64_t high = milli + (out->most_milli * 100 / (100 + TOLERANCE_PERCENT) - 1000 * (int64_t)last(&f)) * uncores / core;

@@ -16,7 +16,7 @@
 #define WHOLE 100000 /* thousandths of the row's unit */
 #define BASE    4000
 
-enum kind { AT_MOST_KIND, DIFFERENCE_KIND, EQUAL_KIND, PLATEAU_KIND, LESS_KIND, BELOW_KIND, FILLS_KIND, PAIRS_KIND };
+enum kind { AT_MOST_KIND, DIFFERENCE_KIND, EQUAL_KIND, PLATEAU_KIND, LESS_KIND, BELOW_KIND, FILLS_KIND, PAIRS_KIND, TWICE_KIND };
 static const struct { enum kind kind; const char *row, *other, *base; unsigned plateau; } relations[] = {
 #define AT_MOST(low, high, why) { AT_MOST_KIND, low, high, NULL, 0 },
 #define DIFFERENCE(part, whole, less, why) { DIFFERENCE_KIND, part, whole, less, 0 },
@@ -26,6 +26,7 @@ static const struct { enum kind kind; const char *row, *other, *base; unsigned p
 #define BELOW(part, limit, why) { BELOW_KIND, part, limit, NULL, 0 },
 #define FILLS(part, limit, why) { FILLS_KIND, part, limit, NULL, 0 },
 #define PAIRS(part, limit, why) { PAIRS_KIND, part, limit, NULL, 0 },
+#define TWICE(part, limit, why) { TWICE_KIND, part, limit, NULL, 0 },
 #include "bench/catalogue/relations.def"
 #undef AT_MOST
 #undef DIFFERENCE
@@ -35,6 +36,7 @@ static const struct { enum kind kind; const char *row, *other, *base; unsigned p
 #undef BELOW
 #undef FILLS
 #undef PAIRS
+#undef TWICE
 };
 
 static struct writer w;
