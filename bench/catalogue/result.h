@@ -152,6 +152,21 @@ struct uncore_latency_result {
 	struct latency_breakdown_result breakdown; /* the same loads in each box on their path */
 };
 
+/* Reads of a socket from its memory, by the boxes that hold them: those of a lone chase, and those of all cores while the others read all they can
+ * (bench/uncore/latency_loaded.h). */
+enum latency_loaded_state { LATENCY_ALONE, LATENCY_LOADED, LATENCY_LOADED_STATES };
+
+struct latency_loaded_result {
+	enum uncore_latency_verdict verdict;
+	char reason[96];
+	int64_t entries_milli;                      /* in the table of requests, per load of the lone chase */
+	int64_t table_milli[LATENCY_LOADED_STATES]; /* a read in the table of requests, uncore cycles */
+	int64_t home_milli[LATENCY_LOADED_STATES];  /* of that at the home, with its DRAM and its queue; -1 unknown */
+	int64_t before_milli;                       /* the row's penalty, uncore cycles, less what the table holds a read longer under load */
+	uint64_t uncore_hz;
+	unsigned windows;                           /* of each state */
+};
+
 /* --- streams by channel and link: bench/uncore/traffic.h */
 
 #define TRAFFIC_SOCKETS  4 /* at most, of a row: the first that take part */
@@ -216,6 +231,7 @@ struct row_result {
 	struct curve curve;        /* count 0: the row has none */
 	struct sample_result sample; /* the same loads by the load-latency event */
 	struct uncore_latency_result queue;   /* the same loads in the uncore's queue */
+	struct latency_loaded_result loaded;  /* ORDER_LOADED: its reads by boxes */
 	struct traffic_result traffic; /* streams from memory: by channel and link */
 	const struct latency_source *latency_sources; /* names of its data sources, NULL if the processor has none */
 };

@@ -4,6 +4,7 @@
  * a lost core cannot hang the rest. */
 #include "bench/multicore/multicore.h"
 #include "bench/catalogue/series.h"
+#include "bench/uncore/latency_loaded.h"
 
 #define ROUNDS_SIMULATED 3u
 #define ROUNDS 15u
@@ -296,6 +297,15 @@ static enum status loaded_by(struct loaded *l, const char *chase, struct row_res
 	return ST_OK;
 }
 
+/* A window for the boxes of the uncore, loaded as at the point that gives the value. */
+static enum status window_by_boxes(void *self, enum latency_loaded_state state, uint64_t loads, bool *together)
+{
+	struct loaded *l = self;
+	int64_t rate;
+
+	return loaded_window(l, state == LATENCY_ALONE ? 1 : l->cores.count, delays[COUNT_OF(delays) - 1], loads, together, &rate);
+}
+
 static enum status loaded(struct loaded *l, struct row_result *out)
 {
 	static const char *const columns[] = { "delay_turns", "bytes_per_second", "cycles" };
@@ -321,6 +331,8 @@ static enum status loaded(struct loaded *l, struct row_result *out)
 		out->noisy = true;
 		str_copy(out->reason, sizeof(out->reason), "the others' loads cost less than windows differ by");
 	}
+	if (out->samples || l->cores.b->a->dry)
+		latency_loaded_count(l->cores.b, &(struct latency_loaded_chase){ window_by_boxes, l, { l->window * LIGHT_TIMES, l->window * 2 }, out->value_milli }, &out->loaded);
 	return ST_OK;
 }
 

@@ -229,27 +229,67 @@ static void parts_line(struct html *h, const struct doc_node *row, const struct 
 	text_fmt(&h->t, "</tr>\n");
 }
 
+/* A section's heading once, whichever of its tables is the first. */
+static void parts_heading(struct html *h, bool *open)
+{
+	if (!*open)
+		html_section(h, "parts", "Loads taken apart by the uncore's boxes",
+		             "How long the same loads were held on their way, in uncore cycles: waiting for the table of requests, in it by where they "
+		             "were answered, and by the home of their line; for each load, how memory found its page, and flits of data over links. "
+		             "Under load, those of all cores of the socket: what their home holds them longer than alone is the channels' queue.");
+	*open = true;
+}
+
+/* A read from memory alone and under load. */
+static void loaded_line(struct html *h, const struct doc_node *row, const struct doc_node *loaded)
+{
+	static const char *const states[] = { "alone", "loaded" };
+
+	text_fmt(&h->t, "<tr><th scope=\"row\">");
+	html_name(h, doc_string(h->d, row, "name"));
+	text_fmt(&h->t, "</th>");
+	for (unsigned s = 0; s < COUNT_OF(states); s++)
+		html_cell_node(h, doc_get(h->d, doc_get(h->d, loaded, states[s]), "table"), 1);
+	html_cell_node(h, doc_get(h->d, loaded, "way"), 1);
+	html_cell_node(h, doc_get(h->d, doc_get(h->d, loaded, "alone"), "home"), 1);
+	html_cell_node(h, doc_get(h->d, loaded, "queue"), 1);
+	html_cell_node(h, doc_get(h->d, loaded, "before"), 1);
+	text_fmt(&h->t, "<td>");
+	html_verdict(h, doc_string(h->d, loaded, "verdict"));
+	text_fmt(&h->t, "</td></tr>\n");
+}
+
 void html_parts(struct html *h)
 {
 	const struct doc_node *list = doc_get(h->d, doc_root(h->d), "rows");
-	bool open = false;
+	bool open = false, of_loads = false, loaded = false;
 
 	for (const struct doc_node *r = doc_begin(h->d, list); r; r = doc_next(h->d, r)) {
 		const struct doc_node *parts = doc_get(h->d, doc_get(h->d, r, "uncore_queue"), "parts");
 
 		if (parts->type != DOC_OBJECT)
 			continue;
-		if (!open) {
-			html_section(h, "parts", "Loads taken apart by the uncore's boxes",
-			             "How long the same loads were held on their way, in uncore cycles: waiting for the table of requests, in it by where they "
-			             "were answered, and by the home of their line; for each load, how memory found its page, and flits of data over links.");
+		parts_heading(h, &open);
+		if (!of_loads)
 			html_table(h, "A load by boxes",
 			           "row|#ingress|#table, hit|#table, local miss|#table, remote miss|#home|#link|#page open|#page empty|#other page|#data flits");
-			open = true;
-		}
+		of_loads = true;
 		parts_line(h, r, parts);
 	}
-	if (open)
+	if (of_loads)
+		html_table_end(h);
+	for (const struct doc_node *r = doc_begin(h->d, list); r; r = doc_next(h->d, r)) {
+		const struct doc_node *of = doc_get(h->d, r, "loaded");
+
+		if (of->type != DOC_OBJECT)
+			continue;
+		parts_heading(h, &open);
+		if (!loaded)
+			html_table(h, "A read under load by boxes", "row|#table, alone|#table, under load|#L3 and way|#home and DRAM|#queue|#before the table|verdict");
+		loaded = true;
+		loaded_line(h, r, of);
+	}
+	if (loaded)
 		html_table_end(h);
 }
 

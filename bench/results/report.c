@@ -8,6 +8,7 @@
 #include "bench/catalogue/series.h"
 #include "bench/multicore/matrix.h"
 #include "bench/sampling/sample.h"
+#include "bench/uncore/latency_loaded.h"
 #include "bench/uncore/traffic.h"
 #include "bench/uncore/uncore_latency.h"
 
@@ -288,6 +289,10 @@ void report_row(struct text *t, const struct access *a, const struct row_result 
 	sample_json(t, &r->sample, r->latency_sources);
 	text_fmt(t, ", \"uncore_queue\": ");
 	uncore_latency_json(t, &r->queue);
+	if (r->loaded.verdict != UNCORE_LATENCY_NONE) {
+		text_fmt(t, ", \"loaded\": ");
+		latency_loaded_json(t, &r->loaded);
+	}
 	text_fmt(t, ", \"memory_channels\": ");
 	traffic_channels_json(t, &r->traffic);
 	text_fmt(t, ", \"socket_links\": ");

@@ -5,6 +5,7 @@
 #include "bench/measure/reduce.h"
 #include "bench/catalogue/series.h"
 #include "bench/sampling/sample.h"
+#include "bench/uncore/latency_loaded.h"
 #include "bench/uncore/traffic.h"
 #include "bench/uncore/uncore_latency.h"
 
@@ -120,6 +121,7 @@ void table_line(struct text *t, struct table *table, const struct row_result *r)
 	sample_table_line(&whole, &r->sample, r->latency_sources);
 	traffic_table_lines(&whole, &r->traffic);
 	uncore_latency_table_line(&whole, &r->queue);
+	latency_loaded_table_line(&whole, &r->loaded);
 	while (text_fold(t, &line, TABLE_COLUMNS, TABLE_HANG)) { }
 }
 

@@ -124,6 +124,44 @@ static void test_uncore_latency_of_another_machine(void **state)
 	free(other);
 }
 
+/* A read under load: alone its parts are those of the lone chase; what the boxes hold it longer, and what it waits before them, is what the row says. */
+static void under_load(const char *machine, const char *section, const char *field, const char *value, int64_t before_percent, bool home)
+{
+	char *text = field ? loop_changed(loop_built_in(machine), section, field, value) : strdup(loop_built_in(machine)), *format = loop_format();
+	struct machine_text fields = { .machine = text, .format = format };
+	loop_open(&r, text);
+	loop_suite(&r, "load.dram_local.latency,load.dram_loaded.penalty");
+	const struct row_result *chase = memory_host_result(&r.host, "load.dram_local.latency"), *row = memory_host_result(&r.host, "load.dram_loaded.penalty");
+	assert_true(chase && row && chase->status == ROW_OK && row->status == ROW_OK);
+	const struct latency_loaded_result *a = &row->loaded;
+	if (a->verdict != UNCORE_LATENCY_OK)
+		fail_msg("%s: %s %s", machine, uncore_latency_verdict_name(a->verdict), a->reason);
+	const int64_t *held = home ? a->home_milli : a->table_milli, queue = core_milli(chase, held[LATENCY_LOADED] - held[LATENCY_ALONE]), before = core_milli(chase, a->before_milli);
+	fprintf(stderr, "%s %s: entries %lld, table %lld, %lld, home %lld, %lld uncore cycles; queue %lld, before it %lld core cycles, the row %lld\n", machine, value ? value : "",
+	        (long long)a->entries_milli, (long long)a->table_milli[LATENCY_ALONE], (long long)a->table_milli[LATENCY_LOADED], (long long)a->home_milli[LATENCY_ALONE],
+	        (long long)a->home_milli[LATENCY_LOADED], (long long)queue, (long long)before, (long long)row->value_milli);
+	within(machine, "alone in the table", a->table_milli[LATENCY_ALONE], chase->queue.miss_milli >= 0 ? chase->queue.miss_milli : chase->queue.uncore_milli);
+	within(machine, "queue and what is before it are", queue + before, row->value_milli);
+	assert_true(queue > 0 && llabs((long long)before) <= row->value_milli * before_percent / 100);
+	assert_int_equal(home, a->home_milli[LATENCY_ALONE] >= 0);
+	if (home && chase->queue.miss_milli < 0)
+		within(machine, "home and DRAM are", core_milli(chase, a->home_milli[LATENCY_ALONE]), mul_div((int64_t)machine_field(&fields, "dram", "local_ps"), (int64_t)chase->core_hz, 1000000000));
+	loop_close(&r);
+	free(format);
+	free(text);
+}
+
+/* By a table that has room the channels' queue is the penalty, be they fast or slow. Nehalem's is full first: with twice the entries the channels have it. */
+static void test_uncore_latency_under_load_taken_apart(void **state)
+{
+	(void)state;
+	under_load("haswell-ep", NULL, NULL, NULL, 5, true);
+	under_load("haswell-ep", "dram", "channel_bytes_per_second", "8000000000", 5, true);
+	under_load("skylake-sp", NULL, NULL, NULL, 5, false);
+	under_load("nehalem-ep", NULL, NULL, NULL, 95, true);
+	under_load("nehalem-ep", "gq", "read", "64", 20, true);
+}
+
 /* Pages as memory finds them: the next load of the same page finds it open, one at random does not. */
 static void test_uncore_latency_tells_pages(void **state)
 {
@@ -187,6 +225,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_uncore_latency_taken_apart),
 		cmocka_unit_test(test_uncore_latency_of_another_machine),
+		cmocka_unit_test(test_uncore_latency_under_load_taken_apart),
 		cmocka_unit_test(test_uncore_latency_tells_pages),
 		cmocka_unit_test(test_page_state_is_proved_by_the_memory_controller),
 	};

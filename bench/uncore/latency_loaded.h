@@ -1,0 +1,24 @@
+/* bench/uncore/latency_loaded.h: reads of a socket from its memory by boxes, alone and while its other cores read all they can. */
+#ifndef BENCH_LATENCY_LOADED_H
+#define BENCH_LATENCY_LOADED_H
+
+#include "bench/measure/measure.h"
+#include "bench/catalogue/result.h"
+
+/* One window of `loads` of the chase, alone or beside the others. *together: all began at once, undisturbed. */
+struct latency_loaded_chase {
+	enum status (*window)(void *self, enum latency_loaded_state state, uint64_t loads, bool *together);
+	void *self;
+	uint64_t loads[LATENCY_LOADED_STATES]; /* of a window */
+	int64_t penalty_milli;                 /* that the load costs the chase, core cycles */
+};
+
+/* Counts the boxes of the bench's core's socket around such windows. Where they are absent, or their counts are not those of the chase,
+ * *out says why, or stays as it is if no event of the processor counts such reads. */
+void latency_loaded_count(struct bench *b, const struct latency_loaded_chase *chase, struct latency_loaded_result *out);
+
+/* JSON: an object of results.json, or null. Table: one line. */
+void latency_loaded_json(struct text *t, const struct latency_loaded_result *r);
+void latency_loaded_table_line(struct text *t, const struct latency_loaded_result *r);
+
+#endif
