@@ -13,16 +13,18 @@ void request_init(struct request_list *l, const struct processor *p)
 
 /* --- words ------------------------------------------------------------------------------------- */
 
-/* The next item between commas, without surrounding blanks; false: none left. */
+/* The next item between commas, without surrounding blanks; false: none left. Between slashes commas separate perf's terms. */
 static bool next_word(const char **list, struct word *w)
 {
+	bool terms = false;
+
 	while (**list == ',' || **list == ' ')
 		(*list)++;
 	if (!**list)
 		return false;
 	w->at = *list;
-	for (w->length = 0; **list && **list != ','; (*list)++)
-		w->length++;
+	for (w->length = 0; **list && (terms || **list != ','); (*list)++, w->length++)
+		terms ^= **list == '/';
 	while (w->length && w->at[w->length - 1] == ' ')
 		w->length--;
 	for (w->name = 0; w->name < w->length && w->at[w->name] != ':'; w->name++)
@@ -125,7 +127,7 @@ static void name_core(struct request *r, const struct event *e, const struct wor
 }
 
 /* What a fixed counter alone counts is counted with its one setting: at the highest privilege, without a comparison. */
-static enum status check_fixed(const struct request *r, const struct event *e, const struct word *w, struct text *problem)
+enum status request_fixed_alone(const struct request *r, const struct event *e, const struct word *w, struct text *problem)
 {
 	const bool differs = r->event.privilege == EVENT_USER || r->event.cmask != e->cmask || r->event.inv != e->inv || r->event.edge != e->edge || r->event.any != e->any;
 
@@ -165,7 +167,7 @@ static enum status take_core(const struct processor *p, const struct word *w, st
 		r->use = *best->netburst;
 	enum status st = request_modifiers(p, r, w, from, problem);
 	if (st == ST_OK)
-		st = check_fixed(r, best, w, problem);
+		st = request_fixed_alone(r, best, w, problem);
 	if (st == ST_OK)
 		name_core(r, best, w, from);
 	return st;
@@ -214,6 +216,12 @@ static enum status unknown(const struct processor *p, const struct word *w, stru
 {
 	struct nearest near;
 
+	if (request_why_not(p, w, problem))
+		return ST_MISSING;
+	if (w->at[0] == '{') {
+		text_fmt(problem, "\"%.*s\": no groups; name the events alone, the column `run` says which were counted together", (int)w->length, w->at);
+		return ST_SYNTAX;
+	}
 	nearest_init(&near, w->at, w->name);
 	for (unsigned i = 0; i < p->event_count; i++)
 		nearest_try(&near, "", p->events[i].name);
@@ -236,7 +244,8 @@ static enum status unknown(const struct processor *p, const struct word *w, stru
 
 static bool same(const struct request *a, const struct request *b)
 {
-	return a->kind == b->kind && str_equal(a->name, b->name);
+	/* perf's terms name an event as their writer likes */
+	return a->kind == b->kind && str_equal(a->name, b->name) && a->event.select == b->event.select && a->event.umask == b->event.umask && a->event.extra_value == b->event.extra_value;
 }
 
 static bool sees_counter_0(const struct processor *p, const char *name)
@@ -264,8 +273,10 @@ static enum status add(struct request_list *l, const struct word *w, enum shown 
 	memset(r, 0, sizeof(*r));
 	if ((st = request_perf_modifiers(w, problem)) != ST_OK)
 		return st;
-	st = take_core(l->processor, w, r, problem, &found);
-	if (!found)
+	st = request_perf_terms(l->processor, w, r, problem, &found);
+	if (!found && st == ST_OK)
+		st = take_core(l->processor, w, r, problem, &found);
+	if (!found && st == ST_OK)
 		st = request_netburst(l->processor, w, r, problem, &found);
 	if (!found && st == ST_OK)
 		st = request_uncore(l->processor, w, r, problem, &found);
@@ -296,8 +307,10 @@ enum status request_events(struct request_list *l, const char *list, struct text
 	unsigned ignored;
 	enum status st = ST_OK;
 
-	while (st == ST_OK && next_word(&list, &w))
+	while (st == ST_OK && next_word(&list, &w)) {
+		w = request_perf_plain(&w);
 		st = add(l, &w, SHOWN, SHARED, &ignored, problem);
+	}
 	return st;
 }
 

@@ -17,8 +17,15 @@ bool request_modifier_is_valued(const struct modifier *m, const char *key);
 /* All modifiers from w's character `from` on, into r->event and r->use. ST_SYNTAX, ST_RANGE: `problem` names the one. */
 MUST_CHECK enum status request_modifiers(const struct processor *p, struct request *r, const struct word *w, size_t from, struct text *problem);
 
+/* r, made of e: ST_UNSUPPORTED if a fixed counter alone counts e and r has a setting that it cannot have. */
+MUST_CHECK enum status request_fixed_alone(const struct request *r, const struct event *e, const struct word *w, struct text *problem);
+
 /* request_perf.c. ST_UNSUPPORTED: w has a modifier of perf's that cannot be had here; `problem` says which, and why. */
 MUST_CHECK enum status request_perf_modifiers(const struct word *w, struct text *problem);
+/* Also: cpu/event=0xcb,umask=0x2,name=.../ as perf and `stallmeter events` write it. *found: w is of this form; ST_SYNTAX, ST_RANGE, ST_UNSUPPORTED:
+ * `problem` names the term. */
+struct word request_perf_plain(const struct word *w); /* NAME of NAME/period=N/, else w */
+MUST_CHECK enum status request_perf_terms(const struct processor *p, const struct word *w, struct request *r, struct text *problem, bool *found);
 
 /* Whether w's name, up to a colon, is this one; *from: where it ends. */
 bool request_names(const struct word *w, const char *known, size_t *from);
@@ -26,6 +33,8 @@ bool request_names(const struct word *w, const char *known, size_t *from);
 /* request_spelling.c. The event that a name which no table of events has stands for: a document's spelling, perf's name of what every processor
  * counts (cycles, branch-misses), or a concept that one event counts exactly. NULL: none. *from: where the name ends. */
 const struct event *request_spelled(const struct processor *p, const struct word *w, size_t *from);
+/* Whether the name has a meaning that no event counts here; `problem` says which, and why. */
+bool request_why_not(const struct processor *p, const struct word *w, struct text *problem);
 
 /* request_uncore.c. An event of a box, under its own name, BOX.EVENT, BOX[N].EVENT, or without a box where one kind alone has it. ST_SYNTAX, ST_RANGE:
  * `problem` says which filter is missing or does not fit. */

@@ -1,5 +1,7 @@
-/* bench/counting/request_perf.c: perf's modifiers of events (perf-list(1), "EVENT MODIFIERS") that a count without an operating system cannot have. */
+/* bench/counting/request_perf.c: perf's way of naming events: terms of a raw event, and modifiers (perf-list(1)) of which a count
+ * without an operating system cannot have all; likwid's counters behind an event. */
 #include "bench/counting/request_parts.h"
+#include "bench/counting/names.h"
 
 static const struct { const char *letters, *why; } unavailable[] = {
 	{ "pP", "takes precise samples; `run --profile EVENTS,records=N` does, stat counts" },
@@ -34,6 +36,20 @@ static char unavailable_letter(const struct modifier *m)
 	return letter;
 }
 
+/* PMC0, FIXC1, UPMC3, MBOX0C2, MBOX1FIX: likwid's EVENT:COUNTER. */
+static bool is_likwids_counter(const struct modifier *m)
+{
+	static const char *const kinds[] = { "PMC", "FIXC", "UPMC", "UPMCFIX", "TMP", "PWR" };
+	size_t n = m->length;
+
+	while (n && m->at[n - 1] >= '0' && m->at[n - 1] <= '9')
+		n--;
+	for (unsigned i = 0; i < COUNT_OF(kinds) && n < m->length; i++)
+		if (names_equal(m->at, n, kinds[i]))
+			return true;
+	return m->length > 4 && names_equal(m->at + 1, 3, "BOX");
+}
+
 enum status request_perf_modifiers(const struct word *w, struct text *problem)
 {
 	struct modifier m = { 0 };
@@ -42,12 +58,157 @@ enum status request_perf_modifiers(const struct word *w, struct text *problem)
 	for (size_t from = w->name; request_modifier_next(w, &from, &m, &st);) {
 		const char letter = m.given ? 0 : unavailable_letter(&m);
 
+		if (!m.given && is_likwids_counter(&m)) {
+			text_fmt(problem, "\"%.*s\": %.*s is a counter as likwid names it; here counters are chosen by the planner, leave it away", (int)w->length, w->at, (int)m.length, m.at);
+			return ST_UNSUPPORTED;
+		}
 		if (letter) {
 			text_fmt(problem, "\"%.*s\": perf's %c %s", (int)w->length, w->at, letter, unavailable_why(letter));
 			return ST_UNSUPPORTED;
 		}
 	}
 	return ST_OK;
+}
+
+/* --- cpu/event=...,umask=.../ ------------------------------------------------------------------- */
+
+/* Values of the terms, perf-list(1), "RAW HARDWARE EVENT DESCRIPTOR" and sysfs' format of Intel's and AMD's core counters. */
+enum { TERM_EVENT, TERM_UMASK, TERM_CMASK, TERM_INV, TERM_EDGE, TERM_ANY, TERM_LDLAT, TERM_OFFCORE, TERM_FRONTEND, TERM_PERIOD, TERMS };
+static const struct { const char *name; uint64_t most; } terms[TERMS] = {
+	[TERM_EVENT] = { "event", 0xFFF }, [TERM_UMASK] = { "umask", 0xFF }, [TERM_CMASK] = { "cmask", 0xFF }, [TERM_INV] = { "inv", 1 }, [TERM_EDGE] = { "edge", 1 },
+	[TERM_ANY] = { "any", 1 }, [TERM_LDLAT] = { "ldlat", 0xFFFF }, [TERM_OFFCORE] = { "offcore_rsp", UINT64_MAX }, [TERM_FRONTEND] = { "frontend", UINT64_MAX },
+	[TERM_PERIOD] = { "period", UINT64_MAX }, /* of samples: counts have none */
+};
+
+struct terms { uint64_t value[TERMS]; uint32_t given; const char *name; size_t length; };
+
+/* One term. ST_SYNTAX, ST_RANGE. */
+static enum status term(const char *at, size_t n, struct terms *to)
+{
+	size_t key = 0;
+
+	while (key < n && at[key] != '=')
+		key++;
+	if (key < n && names_equal(at, key, "name")) {
+		to->name = at + key + 1;
+		to->length = n - key - 1;
+		return ST_OK;
+	}
+	for (unsigned i = 0; i < TERMS; i++) {
+		if (!names_equal(at, key, terms[i].name))
+			continue;
+		to->given |= 1u << i;
+		to->value[i] = 1; /* "edge" is edge=1 */
+		const enum status st = key < n ? parse_u64(at + key + 1, n - key - 1, &to->value[i]) : ST_OK;
+		return st != ST_OK ? ST_SYNTAX : to->value[i] > terms[i].most ? ST_RANGE : ST_OK;
+	}
+	return ST_SYNTAX;
+}
+
+/* The table's event with that code: what it says of counters and registers holds for the terms too. */
+static struct event of_code(const struct processor *p, const struct terms *t)
+{
+	const bool extra = t->given & (1u << TERM_LDLAT | 1u << TERM_OFFCORE | 1u << TERM_FRONTEND);
+
+	/* a fixed counter's own events have the code 0, which no general counter counts */
+	for (unsigned i = 0; i < p->event_count; i++)
+		if (p->events[i].select == t->value[TERM_EVENT] && p->events[i].umask == t->value[TERM_UMASK] && extra == (p->events[i].extra_msr != 0) &&
+		    (p->events[i].counter_mask || !p->events[i].select))
+			return p->events[i];
+	return (struct event){ .select = (uint16_t)t->value[TERM_EVENT], .umask = (uint16_t)t->value[TERM_UMASK], .counter_mask = UINT32_MAX };
+}
+
+/* All terms between the slashes; *at: behind the last. */
+static enum status take_terms(const struct word *w, size_t *at, struct terms *t, struct text *problem)
+{
+	for (bool more = true; more;) {
+		size_t end = *at;
+
+		while (end < w->length && w->at[end] != ',' && w->at[end] != '/')
+			end++;
+		more = end < w->length && w->at[end] == ',';
+		const enum status st = term(w->at + *at, end - *at, t);
+
+		if (st != ST_OK) {
+			text_fmt(problem, "\"%.*s\": %.*s %s", (int)w->length, w->at, (int)(end - *at), w->at + *at, st == ST_RANGE ? "is out of range" :
+			         "is no term here: event=N, umask=N, cmask=N, inv, edge, any, ldlat=N, offcore_rsp=N, frontend=N, name=TEXT");
+			return st;
+		}
+		*at = end < w->length ? end + 1 : end;
+	}
+	if (t->given >> TERM_EVENT & 1)
+		return ST_OK;
+	text_fmt(problem, "\"%.*s\": the term event=N is missing", (int)w->length, w->at);
+	return ST_SYNTAX;
+}
+
+/* The event that the terms describe. */
+static enum status event_of(const struct processor *p, const struct terms *t, const struct word *w, struct event *e, struct text *problem)
+{
+	*e = of_code(p, t);
+	for (unsigned i = TERM_LDLAT; i <= TERM_FRONTEND; i++)
+		if (t->given >> i & 1 && !e->extra_msr) {
+			text_fmt(problem, "\"%.*s\": %s has no event 0x%x,0x%x that takes %s", (int)w->length, w->at, p->name, e->select, e->umask, terms[i].name);
+			return ST_UNSUPPORTED;
+		} else if (t->given >> i & 1) {
+			e->extra_value = t->value[i];
+		}
+	e->cmask = (uint8_t)t->value[TERM_CMASK];
+	e->inv = (uint8_t)t->value[TERM_INV];
+	e->edge = (uint8_t)t->value[TERM_EDGE];
+	e->any = (uint8_t)t->value[TERM_ANY];
+	e->fixed = e->counter_mask ? 0 : e->fixed;
+	return ST_OK;
+}
+
+struct word request_perf_plain(const struct word *w)
+{
+	struct word plain = *w;
+	struct terms t = { 0 };
+	size_t slash = 0;
+
+	while (slash < w->length && w->at[slash] != '/')
+		slash++;
+	if (slash + 2 < w->length && w->at[w->length - 1] == '/' && term(w->at + slash + 1, w->length - slash - 2, &t) == ST_OK && t.given == 1u << TERM_PERIOD)
+		plain.name = plain.length = slash;
+	return plain;
+}
+
+enum status request_perf_terms(const struct processor *p, const struct word *w, struct request *r, struct text *problem, bool *found)
+{
+	struct terms t = { 0 };
+	struct word behind = *w;
+	size_t pmu = 0, at;
+	enum status st;
+
+	while (pmu < w->length && w->at[pmu] != '/')
+		pmu++;
+	*found = pmu < w->length;
+	if (!*found)
+		return ST_OK;
+	if (p->detector_count || !(names_equal(w->at, pmu, "cpu") || names_equal(w->at, pmu, "cpu_core") || names_equal(w->at, pmu, "cpu_atom"))) {
+		text_fmt(problem, "\"%.*s\": perf's %.*s/.../ is not known here; name an event of `stallmeter list --events %s`", (int)w->length, w->at, (int)pmu, w->at, p->name);
+		return ST_UNSUPPORTED;
+	}
+	at = pmu + 1;
+	st = take_terms(w, &at, &t, problem);
+	if (st == ST_OK)
+		st = event_of(p, &t, w, &r->event, problem);
+	if (st != ST_OK)
+		return st;
+	r->kind = REQUEST_CORE;
+	const size_t n = t.name ? t.length : w->length;
+
+	str_copy(r->name, n < sizeof(r->name) ? n + 1 : sizeof(r->name), t.name ? t.name : w->at);
+	r->event.name = r->name;
+	/* modifiers follow the slash, with a colon or without */
+	behind.name = at < w->length && w->at[at] != ':' ? at - 1 : at;
+	st = request_perf_modifiers(&behind, problem);
+	const struct event told = r->event;
+
+	if (st == ST_OK)
+		st = request_modifiers(p, r, &behind, behind.name, problem);
+	return st == ST_OK ? request_fixed_alone(r, &told, w, problem) : st;
 }
 
 const char *request_note(const struct request *r)

@@ -8,7 +8,51 @@ static const struct { const char *perf, *concept; } generic[] = {
 	{ "cpu-cycles", "cycles" }, { "ref-cycles", "cycles.reference" }, { "branches", "branch.retired" },
 	{ "branch-instructions", "branch.retired" }, { "branch-misses", "branch.misp.any" }, { "cache-references", "llc.reference" },
 	{ "cache-misses", "llc.miss" },
+	/* "Hardware cache event": what the name says, which need not be the event that Linux takes */
+	{ "L1-dcache-loads", "load.retired" }, { "L1-dcache-load-misses", "load.miss.l1" }, { "L1-dcache-stores", "store.retired" },
+	{ "L1-icache-load-misses", "l1i.miss" }, { "LLC-load-misses", "load.miss.llc" }, { "dTLB-load-misses", "dtlb.load.walk" },
+	{ "iTLB-load-misses", "itlb.walk" }, { "branch-loads", "branch.retired" }, { "branch-load-misses", "branch.misp.any" },
 };
+
+/* "Software event", "Tool event" of perf list. */
+static const char *const of_linux[] = {
+	"alignment-faults", "context-switches", "cs", "cpu-clock", "cpu-migrations", "migrations", "duration_time", "emulation-faults", "faults",
+	"major-faults", "minor-faults", "page-faults", "task-clock", "user_time", "system_time",
+};
+
+static const char *concept_of_word(const struct word *w)
+{
+	size_t ignored;
+
+	for (unsigned i = 0; i < COUNT_OF(generic); i++)
+		if (request_names(w, generic[i].perf, &ignored))
+			return generic[i].concept;
+	for (unsigned i = 0; i < concept_count; i++)
+		if (request_names(w, concepts[i].name, &ignored))
+			return concepts[i].name;
+	return NULL;
+}
+
+bool request_why_not(const struct processor *p, const struct word *w, struct text *problem)
+{
+	const char *concept = concept_of_word(w);
+	const struct expression *x = concept ? concept_find(p, concept) : NULL;
+	size_t ignored;
+
+	for (unsigned i = 0; i < COUNT_OF(of_linux); i++)
+		if (request_names(w, of_linux[i], &ignored)) {
+			text_fmt(problem, "\"%.*s\": Linux counts it, and no Linux runs here", (int)w->length, w->at);
+			return true;
+		}
+	if (!concept)
+		return false;
+	text_fmt(problem, "\"%.*s\": no one event of %s counts %s", (int)w->length, w->at, p->name, concept);
+	if (x && x->exactness != EXACTNESS_NONE)
+		text_fmt(problem, x->exactness == EXACTNESS_EXACT ? "; name what does together: %s" : "; nearest to it: %s", x->text);
+	if (x && x->why && x->why[0])
+		text_fmt(problem, " (%s)", x->why);
+	return true;
+}
 
 const struct event *request_spelled(const struct processor *p, const struct word *w, size_t *from)
 {

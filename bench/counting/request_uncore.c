@@ -1,6 +1,7 @@
 /* bench/counting/request_uncore.c: names of uncore events, with their box and filters. */
 #include "bench/counting/request_parts.h"
 #include "bench/counting/names.h"
+#include "pmu/core/concept.h"
 
 /* Vendor names of uncore events start with a prefix that repeats the box (UNC_C_); after BOX it may be omitted. */
 static bool short_name(const char *at, size_t n, const char *known)
@@ -92,6 +93,24 @@ static void say_uncore(const struct request *r, const struct uncore_event *e, co
 		text_fmt(problem, ", %s=N", box->filters[f].name);
 }
 
+/* The one event that counts a concept of the uncore, with its filters; nowhere: there is none, or w has modifiers of its own. */
+static struct word what_counts(const struct processor *p, const struct word *w)
+{
+	char name[REQUEST_NAME_BYTES];
+	struct word one = { 0 };
+
+	str_copy(name, w->length + 1 < sizeof(name) ? w->length + 1 : sizeof(name), w->at);
+	const struct expression *x = w->name == w->length ? concept_counted(p, name) : NULL;
+
+	if (!x || x->exactness != EXACTNESS_EXACT || x->term_count != 1 || !x->terms[0].uncore)
+		return one;
+	one.at = x->terms[0].uncore;
+	one.length = str_length(one.at);
+	while (one.name < one.length && one.at[one.name] != ':')
+		one.name++;
+	return one;
+}
+
 enum status request_uncore(const struct processor *p, const struct word *w, struct request *r, struct text *problem, bool *found)
 {
 	const struct cpu cpu = { .processor = p };
@@ -104,8 +123,11 @@ enum status request_uncore(const struct processor *p, const struct word *w, stru
 	r->instance = -1;
 	e = uncore_named(p, w, r);
 	*found = e != NULL;
-	if (!e)
-		return ST_OK;
+	if (!e) {
+		const struct word meant = what_counts(p, w);
+
+		return meant.at ? request_uncore(p, &meant, r, problem, found) : ST_OK;
+	}
 	if (r->instance >= r->box->instances) {
 		text_fmt(problem, "\"%.*s\": a socket has at most %u boxes %s, 0 to %u", (int)w->length, w->at, r->box->instances, r->box->name, r->box->instances - 1u);
 		return ST_RANGE;

@@ -46,6 +46,38 @@ done
 check "stat_takes_what_an_event_means" is nehalem-ep idle load.hit.l2 MEM_LOAD_RETIRED.L2_HIT
 check "stat_takes_what_an_event_means_of_netburst" is pentium4 load.l2 cycles CYCLES_RUNNING
 
+# perf's terms, as `stallmeter events` prints them too: the same counts as by name, modifiers behind the slash, the names that they are given.
+perf_terms() {
+	stat -w load.dram_local --windows 1 --format csv -e cpu/event=0x3c,umask=0/,CPU_CLK_UNHALTED.THREAD_P,cpu/event=0x0e,umask=0x1,cmask=1,inv=1,name=ISSUE_STALL/k,UOPS_ISSUED.ANY:cmask=1:inv >"$work/counts" || return 1
+	stat -w load.dram_local --windows 1 --format csv -e cpu/event=0xb7,umask=0x1,offcore_rsp=0x4001,name=OFFCORE/,OFFCORE_RESPONSE_0.DEMAND_DATA.LOCAL_DRAM | tail -n +2 >>"$work/counts"
+	stat -w load.l3 --windows 1 --format csv -e cpu/event=0xb,umask=0x10,ldlat=40,name=LATER/,MEM_INST_RETIRED.LATENCY_ABOVE_THRESHOLD_4:ldlat=40 | tail -n +2 >>"$work/counts"
+	sed 's/,umask[^"]*"/"/' "$work/counts" | awk -F, 'NR > 1 { v[NR - 1] = $3; name[NR - 1] = $1 } END {
+		exit !(NR == 9 && v[1] > 1e5 && v[1] == v[2] && v[3] > 1e5 && v[3] == v[4] && v[5] >= 1024 && v[5] == v[6] && v[7] > 1000 && v[7] > 0.95 * v[8] && v[7] < 1.05 * v[8] && name[3] == "\"ISSUE_STALL\"") }'
+}
+check "stat_takes_perfs_terms" perf_terms
+perf_terms_u() { stat -w load.l2 --windows 1 --format csv -e cpu/event=0x3c,umask=0/u | tail -n +2 | sed 's/,umask[^"]*"/"/' | grep -qE '^"[^"]*","",0,'; }
+check "stat_takes_modifiers_behind_perfs_terms" perf_terms_u
+refuses_terms() {
+	refuses_name "perf's p takes precise samples" -w idle -e cpu/event=0xcb,umask=0x2/pp && refuses_name 'umask=0x200 is out of range' -w idle -e cpu/event=0xcb,umask=0x200/ &&
+		refuses_name 'unask=1 is no term here: event=N' -w idle -e cpu/event=0xcb,unask=1/ && refuses_name 'the term event=N is missing' -w idle -e cpu/umask=1/ &&
+		refuses_name "perf's uncore_imc_0/.../ is not known here; name an event" -w idle -e uncore_imc_0/cas_count_read/ &&
+		refuses_name 'has no event 0x3c,0x0 that takes ldlat' -w idle -e cpu/event=0x3c,ldlat=8/ && refuses_name 'is not known here' --machine pentium4 -w idle -e cpu/event=0x3c/
+}
+check "stat_says_which_of_perfs_terms_is_wrong" refuses_terms
+# `events` and `stat` speak of the same events.
+of_events() {
+	"$s" run --backend sim --suite load.l2.penalty --out "$work/runs" >/dev/null && "$s" events --profile memory-access "$(echo "$work"/runs/*)" >"$work/perf" 2>"$work/err" || { cat "$work/err"; return 1; }
+	stat -w load.l2 --windows 1 -e "$(sed 's:/pp*\(,\|$\):/\1:g' "$work/perf")" --format csv >"$work/counts" && [ "$(wc -l <"$work/counts")" -gt 5 ]
+}
+check "stat_counts_what_events_prints_for_perf" of_events
+check "stat_says_what_linux_alone_counts" refuses_name 'Linux counts it, and no Linux runs here' -w idle -e context-switches
+check "stat_says_what_no_one_event_counts" refuses_name 'no one event of zen4 counts llc.miss; name what does together: LS_ANY_FILLS_FROM_SYS.DRAM_IO_ALL\+' --machine zen4 -w idle -e cache-misses
+check "stat_says_why_nothing_counts_a_name_of_perf" refuses_name 'no one event of nehalem-ep counts load.miss.l1 \(retired loads are counted by where they hit\)' -w idle -e L1-dcache-load-misses
+check "stat_takes_perfs_names_of_caches" is skylake-sp load.l2 LLC-load-misses MEM_LOAD_RETIRED.L3_MISS
+check "stat_refuses_groups_of_events" refuses_name 'no groups; name the events alone' -w idle -e '{cycles,instructions}'
+check "stat_refuses_likwids_counters" refuses_name 'FIXC0 is a counter as likwid names it' -w idle -e INST_RETIRED_ANY:FIXC0
+check "stat_refuses_likwids_counters_of_boxes" refuses_name 'MBOX0C0 is a counter as likwid names it' --machine haswell-ep -w idle -e CAS_COUNT_RD:MBOX0C0
+check "stat_takes_what_an_event_of_the_uncore_means" is skylake-sp idle queue.read.inserts UNC_CHA_TOR_INSERTS.IA:filter1=0x40433
 check "stat_takes_uncore_events_without_a_box" is haswell-ep idle CAS_COUNT.RD UNC_M_CAS_COUNT.RD
 check "stat_refuses_what_several_boxes_have" refuses_name 'no event of that name; nearest: ' --machine haswell-ep -w idle -e CLOCKTICKS
 bare() { stat --machine haswell-ep --windows 1 -w triad.dram_all -M mem_bw_total --format csv | grep -qE '^"imc.MEM_BW_TOTAL","metric",[1-9]'; }
