@@ -68,8 +68,8 @@ void sim_offcore_listen(unsigned requests, unsigned responses, uint64_t *listen)
  * are those of format 0 and 11 is non-temporal stores; bit 16 any response; the supplier and snoop fields above are not
  * decoded (Intel perfmon, OFFCORE_RESPONSE events). Format 2: they are, as suppliers 30:17 and snoops 37:31 (SDM volume 3,
  * MSR_OFFCORE_RSP_x, response information; perfmon's values of Sandy Bridge to Sapphire Rapids): a response counts whose supplier
- * and whose snoop are both asked for. Requests 9:7 and 13 are prefetches into the L3, which this model has none of; 10 those of
- * the L1 and by software, 14 those that page walks ask for, which it counts as data reads; 47 full lines written past the caches. */
+ * and whose snoop are both asked for. Requests 9:7 and 13 are prefetches into the L3, which this model has none of; 10 bus and split
+ * locks (Sandy Bridge to Broadwell), later prefetches of the L1 and by software, neither of which it tells apart; 14 those that page walks ask for, which it counts as data reads; 47 full lines written past the caches. */
 struct response { unsigned number; uint64_t suppliers, snoops; };
 #define BITS(high, low) ((2ull << (high)) - (1ull << (low)))
 static const struct response responses[] = {
@@ -87,7 +87,7 @@ static bool by_supplier(uint64_t value, uint64_t *listen)
 {
 	const uint64_t asked = (value & 0x77) | (value >> 11 & 1) << OTHER_REQUEST | (value & FULL_LINES ? 1ull << OTHER_REQUEST : 0);
 	const bool any = value >> 16 & 1;
-	if ((value & 0x9008) || !(value & (0x6FF7 | FULL_LINES)) || (!any && !(value & BITS(37, 17))))
+	if ((value & 0x9008) || !(value & (0x6BF7 | FULL_LINES)) || (!any && !(value & BITS(37, 17))))
 		return false;
 	if (any) {
 		sim_offcore_listen((unsigned)asked, 0xFF, listen);
