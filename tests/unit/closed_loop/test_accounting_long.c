@@ -1,5 +1,6 @@
 /* Cycle accounting on simulated machines: the identities hold to the cycle, and the sum of penalties times counts is held
  * against what the machine itself puts each cycle without retirement down to. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,6 +11,7 @@
 
 #include "bench/workloads/workload_account.h"
 #include "tests/unit/support/closed_loop.h"
+#include "tests/unit/support/documented.h"
 #include "tests/unit/support/sim_look.h"
 #include "tests/unit/support/table_find.h"
 
@@ -99,14 +101,14 @@ static void measure_penalties(void)
 			penalties[r.host.results[i].row - rows] = r.host.results[i].value_milli;
 }
 
-static void account(enum work_kind kind, struct account_result *out)
+static void account(enum work_kind kind, uint64_t seed, struct account_result *out)
 {
 	const struct account_penalties p = { penalties };
 	const struct access_ops *kept = r.guard.access.ops;
 	memset(truth.sum, 0, sizeof(truth.sum));
 	truth.shorter = truth.longer = 0;
 	truth.iterations = work_iterations(kind);
-	bench_init(&bench, &r.guard.access, &r.cpu, &r.host.host, 0, 1);
+	bench_init(&bench, &r.guard.access, &r.cpu, &r.host.host, 0, seed);
 	if (FIRST_TAP >= r.machine.pmu_fixed + r.machine.pmu_general) {
 		for (unsigned i = 0; i < CAUSES; i++)
 			tap(i + 1, causes[i].first, causes[i].second, 0, false);
@@ -159,45 +161,69 @@ static int64_t error_milli(const struct account_result *a, int64_t *all)
 	return (a->sum - *all) * 100000 / *all;
 }
 
+/* One workload with one seed: the identities, and the error of the sum. */
+static double identities(enum work_kind kind, unsigned threads, uint64_t seed)
+{
+	static struct account_result a;
+	static char printed[16384];
+	struct text t;
+	int64_t all, error, caused = 0;
+	account(kind, seed, &a);
+	assert_int_equal(a.status, ROW_OK);
+	assert_int_equal(a.threads, threads);
+	adds_up(&a);
+	assert_int_equal(truth.shorter, truth.longer);
+	assert_true(truth.shorter > 0);
+	error = error_milli(&a, &all);
+	for (unsigned i = 1; i <= CAUSES; i++)
+		caused += truth.sum[i];
+	text_init(&t, printed, sizeof(printed));
+	workload_account_lines(&t, &a);
+	fprintf(stderr, "%sput down by the machine: %lld cycles (", seed == 1 ? printed : "", (long long)all);
+	for (unsigned i = 1; i <= CAUSES; i++)
+		if (truth.sum[i] / truth.longer)
+			fprintf(stderr, " %s %lld", causes[i - 1].name, (long long)truth.sum[i] / truth.longer);
+	fprintf(stderr, " ); the sum differs by %+.3f %%\n", (double)error / 1000);
+	/* each cycle without retirement has one cause; where a window ends, waiting for the other thread is no uop's */
+	assert_true(llabs(caused - truth.sum[0]) <= (threads == 1 ? 0 : (int64_t)(truth.longer + truth.shorter)));
+	/* within a twentieth of what the machine says; beside a second thread the branches of the runs, drawn anew in each, differ by that alone.
+	 * Never more than the cycles without retirement. */
+	if (llabs(error) >= (threads == 1 ? 5000 : 8000))
+		fail_msg("%s, %u threads: the sum differs by %+.3f %%", work_name(kind), threads, (double)error / 1000);
+	assert_true(a.sum <= a.value[Q_RETIRE_STALL] && a.sum <= a.cycles);
+	/* a branch that is foreseen wrongly beneath a miss costs nothing; what starves beside a second thread may be its turn */
+	const struct workload_term *branches = &a.terms[stall_find("branch_conditional")];
+	if (kind == WORK_MIXED) {
+		fprintf(stderr, "mixed, %u threads: %lld branches are charged %.1f %% of the cycles\n", threads, (long long)branches->count, 100.0 * (double)branches->thread.charged / (double)a.cycles);
+		assert_true(branches->count > 100 && branches->thread.charged * (threads == 1 ? 20 : 12) < a.cycles);
+	}
+	return (double)error / 1000;
+}
+
+#define SEEDS 5       /* random branches, and where streams begin, differ by the seed */
+#define STALE 1.0     /* points that an error may lie outside of what the page states: what else ran before shifts the workloads' first cycles */
+
 static void test_account_identities_hold_and_the_error_of_the_sum_is_known(void **state)
 {
 	(void)state;
+	unsigned stale = 0;
 	for (unsigned threads = 1; threads <= 2; threads++) {
 		machine_with(threads);
 		for (unsigned kind = 0; kind < WORK_KINDS; kind++) {
-			static struct account_result a;
-			static char printed[16384];
-			struct text t;
-			int64_t all, error, caused = 0;
-			account(kind, &a);
-			assert_int_equal(a.status, ROW_OK);
-			assert_int_equal(a.threads, threads);
-			adds_up(&a);
-			assert_int_equal(truth.shorter, truth.longer);
-			assert_true(truth.shorter > 0);
-			error = error_milli(&a, &all);
-			for (unsigned i = 1; i <= CAUSES; i++)
-				caused += truth.sum[i];
-			text_init(&t, printed, sizeof(printed));
-			workload_account_lines(&t, &a);
-			fprintf(stderr, "%sput down by the machine: %lld cycles (", printed, (long long)all);
-			for (unsigned i = 1; i <= CAUSES; i++)
-				if (truth.sum[i] / truth.longer)
-					fprintf(stderr, " %s %lld", causes[i - 1].name, (long long)truth.sum[i] / truth.longer);
-			fprintf(stderr, " ); the sum differs by %lld.%03lld %%\n", (long long)error / 1000, (long long)llabs(error) % 1000);
-			/* each cycle without retirement has one cause; where a window ends, waiting for the other thread is no uop's */
-			assert_true(llabs(caused - truth.sum[0]) <= (threads == 1 ? 0 : (int64_t)(truth.longer + truth.shorter)));
-			/* within a twentieth of what the machine says; beside a second thread the branches of the runs, drawn anew in each, differ by that alone.
-			 * Never more than the cycles without retirement. */
-			if (llabs(error) >= (threads == 1 ? 5000 : 8000))
-				fail_msg("%s, %u threads: the sum differs by %lld.%03lld %%", work_name(kind), threads, (long long)error / 1000, (long long)llabs(error) % 1000);
-			assert_true(a.sum <= a.value[Q_RETIRE_STALL] && a.sum <= a.cycles);
-			/* a branch that is foreseen wrongly beneath a miss costs nothing */
-			if (kind == WORK_MIXED)
-				assert_true(a.terms[stall_find("branch_conditional")].count > 100 && a.terms[stall_find("branch_conditional")].thread.charged * 20 < a.cycles);
+			const char *column = threads == 1 ? "one thread" : "two threads per core";
+			const double low = documented("docs/cycle_accounting.md", work_name(kind), column, 0), high = documented("docs/cycle_accounting.md", work_name(kind), column, 1);
+			double least = 100, most = -100;
+			for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+				const double error = identities(kind, threads, seed);
+				least = fmin(least, error);
+				most = fmax(most, error);
+			}
+			fprintf(stderr, "docs/cycle_accounting.md: %s, %u threads: %+.1f to %+.1f %%, measured %+.1f to %+.1f %%\n", work_name(kind), threads, low, high, least, most);
+			stale += least < low - STALE || most > high + STALE;
 		}
 		loop_close(&r);
 	}
+	assert_int_equal(stale, 0);
 }
 
 /* What is known of the chase: no branch is foreseen wrongly, nothing is wasted, one uop a load and two more an iteration. */
@@ -207,7 +233,7 @@ static void test_account_of_a_chase_is_what_the_chase_does(void **state)
 	static struct account_result a;
 	int64_t ilp[ACCOUNT_ILP], sum = 0, uops = 0;
 	machine_with(1);
-	account(WORK_LATENCY, &a);
+	account(WORK_LATENCY, 1, &a);
 	assert_int_equal(formula(&a, "wasted_work.thread"), 0);
 	assert_int_equal(formula(&a, "wasted_work.core"), 0);
 	assert_int_equal(a.value[Q_RETIRED_UOPS], 64 * 18);
@@ -232,7 +258,7 @@ static void test_account_without_an_event_leaves_the_term_open(void **state)
 	struct text t;
 	open_machine(loop_built_in("haswell-ep"));
 	measure_penalties();
-	account(WORK_LATENCY, &a);
+	account(WORK_LATENCY, 1, &a);
 	adds_up(&a);
 	text_init(&t, printed, sizeof(printed));
 	workload_account_json(&t, &a);
@@ -246,14 +272,14 @@ static void test_account_without_an_event_leaves_the_term_open(void **state)
 	loop_close(&r);
 	/* counters without one switch for all: as far as they go (test_netburst_account.c) */
 	open_machine(loop_built_in("pentium4"));
-	account(WORK_LATENCY, &a);
+	account(WORK_LATENCY, 1, &a);
 	assert_int_equal(a.status, ROW_OK);
 	assert_true(a.known[Q_RETIRE_STALL] && !a.known[Q_ISSUE_STALL] && !a.known[Q_EXECUTE_STALL]);
 	loop_close(&r);
 	/* counters that are there and may not be used: nothing */
 	open_machine(loop_built_in("pentium4"));
 	r.cpu.pmu_absent = "switched off";
-	account(WORK_LATENCY, &a);
+	account(WORK_LATENCY, 1, &a);
 	assert_int_equal(a.status, ROW_UNSUPPORTED);
 	assert_string_equal(a.reason, "switched off");
 	loop_close(&r);
@@ -271,7 +297,7 @@ static void test_account_is_part_of_the_results(void **state)
 	sim_totals(r.sim, &before);
 	for (unsigned kind = 0; kind < WORK_KINDS; kind++) {
 		static struct account_result a;
-		account(kind, &a);
+		account(kind, 1, &a);
 	}
 	sim_totals(r.sim, &after);
 	fprintf(stderr, "%llu instructions for all four workloads\n", (unsigned long long)(after.instructions - before.instructions));

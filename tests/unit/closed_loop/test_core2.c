@@ -12,6 +12,7 @@
 #include "pmu/counters/counters.h"
 #include "pmu/counters/pebs.h"
 #include "pmu/sim/backend/sim_state.h"
+#include "tests/unit/support/documented.h"
 #include "tests/unit/support/sim_look.h"
 #include "tests/unit/rigs/work_rig.h"
 
@@ -77,6 +78,7 @@ static enum status run_and_look(void *self, struct job *jobs, unsigned n, uint64
 static void test_core2_three_terms_are_all_cycles_and_each_is_what_the_machine_did(void **state)
 {
 	(void)state;
+	unsigned stale = 0;
 	for (unsigned kind = 0; kind < WORK_KINDS; kind++) {
 		static struct account_result a;
 		const struct account_penalties p = { penalties };
@@ -111,6 +113,16 @@ static void test_core2_three_terms_are_all_cycles_and_each_is_what_the_machine_d
 		              (long long)m.retired, (long long)(active - wasted), (long long)m.wasted, (long long)wasted, (long long)m.stalls,
 		              (long long)truth.sum[IDLE], (long long)(m.retired + m.wasted + m.stalls), (long long)truth.sum[CYCLES],
 		              (long long)a.value[Q_RETIRE_STALL], (long long)truth.sum[CAUSED]);
+		const struct { const char *column; int64_t value, truth; } cells[] = {
+			{ "retired (truth)", m.retired, active - wasted }, { "non-retired (truth)", m.wasted, wasted }, { "stalls (truth)", m.stalls, truth.sum[IDLE] },
+			{ "sum (cycles)", m.retired + m.wasted + m.stalls, truth.sum[CYCLES] },
+		};
+		for (unsigned i = 0; i < COUNT_OF(cells); i++)
+			for (unsigned nth = 0; nth < 2; nth++) {
+				const int64_t stated = (int64_t)documented("docs/cycle_accounting.md", work_name(kind), cells[i].column, nth), measured = nth ? cells[i].truth : cells[i].value;
+				if (llabs((long long)(stated - measured)) > truth.sum[CYCLES] / 100 && ++stale)
+					print_message("docs/cycle_accounting.md: %s, %s: %lld, measured %lld\n", work_name(kind), cells[i].column, (long long)stated, (long long)measured);
+			}
 		NEAR(m.retired, active - wasted, truth.sum[CYCLES]);
 		NEAR(m.wasted, wasted, truth.sum[CYCLES]);
 		NEAR(m.stalls, truth.sum[IDLE], truth.sum[CYCLES]);
@@ -127,6 +139,7 @@ static void test_core2_three_terms_are_all_cycles_and_each_is_what_the_machine_d
 	}
 	for (unsigned i = 0; i < TRUTHS; i++)
 		signals_tap(sim_signals(rig.run.sim, 0), FIRST_TAP + i, NULL);
+	assert_int_equal(stale, 0);
 }
 
 /* --- the front-side bus ------------------------------------------------------------------------ */
