@@ -33,7 +33,7 @@ def units_of(p, r, sets):
         return sets[text[1]]
     units = []
     for t in text or ["=0x00"]:
-        m = re.fullmatch(r"([A-Z0-9_.]*)=(0x[0-9A-Fa-f]{2,6})(?::([a-z0-9]+(?:=0x[0-9A-Fa-f]+)?(?:\+[a-z0-9]+(?:=0x[0-9A-Fa-f]+)?)*))?", t)
+        m = re.fullmatch(r"([A-Z0-9_.]*)=(0x[0-9A-Fa-f]{2,10})(?::([a-z0-9]+(?:=0x[0-9A-Fa-f]+)?(?:\+[a-z0-9]+(?:=0x[0-9A-Fa-f]+)?)*))?", t)
         if not m:
             p.add(r.where, "units", "'%s' is not NAME=0xNN or NAME=0xNN:filter or NAME=0xNN:filter=VALUE" % t)
             continue
@@ -67,10 +67,11 @@ NUMBERS = ["instances", "io_bus", "bus_number", "stride", "control", "counter", 
            "selectable", "select_bits", "present_leaf", "present_counters", "select_writes", "fixed_control", "fixed_counter", "fixed_enable", "fixed_reset", "box_control", "box_keep",
            "box_reset", "box_freeze", "box_steps", "box_status", "box_status_mask", "global_control", "global_counters", "global_fixed",
            "global_freeze", "global_unfreeze", "global_cores", "global_status", "global_status_mask", "status", "clear", "count_msr", "count_offset", "count_mask", "count_zero",
-           "count_other", "count_less", "count_cores", "count_bus", "count_ones", "jump_from", "jump", "map_mask", "map_enable", "free_running", "global_enable", "counter_0_code", "occupancy_code", "line_units", "occupancy_edge", "occupancy_invert"]
-WIDE = ["code_high", "code_top", "umask_high", "occupancy_counters"]
+           "count_other", "count_less", "count_cores", "count_bus", "count_ones", "jump_from", "jump", "map_mask", "map_enable", "window_register", "window_mask", "window_shift", "block_register", "block_step", "block_mask", "block_shift",
+           "block_boxes", "count_next", "type", "within_first", "within_last", "free_running", "global_enable", "counter_0_code", "occupancy_code", "line_units", "occupancy_edge", "occupancy_invert"]
+WIDE = ["code_high", "code_top", "umask_high", "ports_high", "completions_high", "occupancy_counters"]
 SCOPES = ["socket", "complex"]
-NAMED = ["scope", "space", "map", "events", "unit_events", "prefix", "devices", "count_device", "filters", "fixed_event", "registers", "source"]
+NAMED = ["scope", "space", "map", "window", "places", "events", "unit_events", "prefix", "devices", "count_device", "filters", "fixed_event", "registers", "source"]
 BUSES = ["bus_device", "node_id", "node_id_mask", "node_map", "bus_msr", "bus_valid"]
 
 
@@ -101,8 +102,8 @@ def read_filters(p, r):
 def window(p, r):
     """DEVICE.FUNCTION:REGISTER of the function whose register tells where a box's registers are in memory."""
     m = re.fullmatch(r"([0-9]{1,2})\.([0-7]):(0x[0-9A-Fa-f]+)", r.get("map", "0.0:0x0"))
-    if not m or int(m.group(1)) > 31 or int(m.group(3), 16) > 0xFF8 or ("map" in r) != (r.get("space") == "mmio"):
-        p.add(r.where, "map", "DEVICE.FUNCTION:REGISTER, with space = mmio and nowhere else")
+    if not m or int(m.group(1)) > 31 or int(m.group(3), 16) > 0xFF8 or (("map" in r or "window" in r) != (r.get("space") == "mmio") and "type" not in r):
+        p.add(r.where, "map", "DEVICE.FUNCTION:REGISTER, with space = mmio and nowhere else; or a window, or a type")
         return 0, 0, 0
     return int(m.group(1)), int(m.group(2)), int(m.group(3), 16)
 
@@ -125,14 +126,29 @@ def fixed_event(p, r, text):
     return e
 
 
+def read_places(p, r):
+    """The distance of each instance's registers, where they are not as far from each other."""
+    out = []
+    for t in r.get("places", "").split():
+        if not re.fullmatch(r"0x[0-9A-Fa-f]{1,8}", t):
+            p.add(r.where, "places", "'%s' is no hexadecimal distance" % t)
+            continue
+        out.append(int(t, 16))
+    if out and (len(out) != r.value["instances"] or len(set(out)) != len(out) or r.value["stride"] or r.value["jump"]):
+        p.add(r.where, "places", "one for each instance, each another, and neither stride nor jump")
+    return out
+
+
 def instance_at(v, i):
+    if v["places"]:
+        return v["places"][i] if i < len(v["places"]) else 0
     return i * v["stride"] + (v["jump"] if v["jump_from"] and i >= v["jump_from"] else 0)
 
 
 def box_msrs(p, r):
     """The registers of an MSR box as rows of the list of writable ones, where `registers = derived` asks for it."""
     v, rows = r.value, []
-    if r.get("registers") != "derived":
+    if r.get("registers") != "derived" or v["type"]:
         return rows
 
     def add(msr, mask, restore, what):
@@ -214,21 +230,30 @@ def read_uncore(p, folder, path):
         msr = r.get("space") == "msr"
         v["control_stride"], v["counter_stride"] = v["control_stride"] or (1 if msr else 4), v["counter_stride"] or (1 if msr else 8)
         v["select_writes"] = v["select_writes"] or 1
+        v["places"] = read_places(p, r)
+        r.told_by = device(p, r, "window", r["window"]) if "window" in r else "0, 0, 0"
+        if v["block_register"] and not v["block_boxes"]:
+            p.add(r.where, "block_boxes", "is missing: how many boxes a block has")
         v["selectable"] = v["selectable"] or (v["enable"] | 0xFF84FFFF)
         r.devices = [device(p, r, "devices", t) for t in r.get("devices", "").split()]
         r.count_device = device(p, r, "count_device", r["count_device"]) if "count_device" in r else "0, 0, 0"
-        if pci:
+        if "type" in r:  # kept with 1 added: 0 is no type
+            v["type"] = number(p, r, "type", 0, 254) + 1
+            v["stride"] = v["stride"] or 1
+        elif pci:
             v["instances"] = len(r.devices)
         r.filters = read_filters(p, r)
         only_fixed = bool(v["fixed_control"] and not v["counters"])
         for k in ["instances"] + ([] if only_fixed else ["counter", "counters"]) + ([] if free or only_fixed else ["control", "enable"]):
             if not v[k]:
                 p.add(r.where, k, "is missing")
+        if v["instances"] > 64:
+            p.add(r.where, "instances", "at most 64")
         if v["counters"] > (32 if free else 8) or not 32 <= v["width"] <= 64:
             p.add(r.where, "counters", "at most 8 counters (32 free-running ones) of 32 .. 64 bits")
         if bool(v["box_status"]) != bool(v["box_status_mask"]):
             p.add(r.where, "box_status", "goes with box_status_mask")
-        if v["instances"] > 1 and not v["stride"] and not pci and r.get("scope") != "complex":
+        if v["instances"] > 1 and not v["stride"] and not v["places"] and not pci and r.get("scope") != "complex":
             p.add(r.where, "stride", "is missing")
         if pci and max(v["control"] + v["counters"] * v["control_stride"], v["counter"] + v["counters"] * v["counter_stride"]) > 0x1000:
             p.add(r.where, "control", "lies beyond the 4096 bytes of a function")
@@ -309,7 +334,7 @@ def check_boxes(p, r, allowed):
     """What a box writes must be on the processor's list; allowed(msr, value) asks it."""
     for b in r.uncore:
         v = b.value
-        for i in range(v["instances"] if b.get("space") == "msr" else 0):
+        for i in range(v["instances"] if b.get("space") == "msr" and not v["type"] else 0):
             at = instance_at(v, i)
             needed = [(v["control"] + at + c * v["control_stride"], v["enable"] | 0xFF) for c in range(v["counters"])]
             needed += [(v["counter"] + at + c * v["counter_stride"], (1 << v["width"]) - 1) for c in range(v["counters"])]
@@ -400,6 +425,8 @@ def write_boxes(out, r):
         if b.devices:
             out.write("static const struct uncore_device %s[] = { %s };\n" % (
                 c_name("box_devices", tag), ", ".join("{ %s }" % d for d in b.devices)))
+        if b.value["places"]:
+            out.write("static const uint32_t %s[] = { %s };\n" % (c_name("box_places", tag), ", ".join("0x%X" % d for d in b.value["places"])))
         if b.filters:
             out.write("static const struct uncore_filter %s[] = {\n" % c_name("box_filters", tag))
             for name, reg, low, high, function, select in b.filters:
@@ -412,6 +439,9 @@ def write_boxes(out, r):
         tag = r["name"] + "_" + b["name"]
         out.write("\t{ .name = %s, .space = UNCORE_%s, .scope = UNCORE_OF_%s, .source = %s,\n" % (c_text(b["name"]), b["space"].upper(), b.get("scope", "socket").upper(), c_text(b["source"])))
         out.write("".join("\t  .%s = 0x%Xull,\n" % (k, b.value[k]) for k in NUMBERS))
+        out.write("\t  .window = { %s },\n" % b.told_by)
+        if b.value["places"]:
+            out.write("\t  .places = %s,\n" % c_name("box_places", tag))
         out.write("\t  .count_device = { %s }, .map_device = %d, .map_function = %d, .map_register = 0x%X,\n" % ((b.count_device,) + b.window))
         if b.devices:
             out.write("\t  .devices = %s,\n" % c_name("box_devices", tag))

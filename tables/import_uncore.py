@@ -5,7 +5,8 @@ usage: import_uncore.py FOLDER NAME FILE.json...
 
 FILE.json are *_uncore*.json of github.com/intel/perfmon (BSD-3-Clause: tables/LICENSE.perfmon), FOLDER a folder of tables/processors
 whose uncore.txt names the boxes and what the names of their events begin with, NAME what the column `source` calls the list, such as BDX.
-Events of one code are one row; their unit masks stand in it. A port mask and a completion mask stand above the unit mask, in 15:8 and 18:16.
+Events of one code are one row; their unit masks stand in it. A port mask and a completion mask stand above the unit mask, in 15:8 and 18:16, or where the
+box's ports_high and completions_high say.
 What the tables cannot say is left out, and the first lines of the written file say which events and why.
 """
 import json
@@ -19,7 +20,8 @@ from reader import Problems, read_ini
 
 MARK = "# Written by tables/import_uncore.py"
 BOXES = {"UBOX": "ubox", "CBO": "cbo", "SBO": "sbo", "PCU": "pcu", "HA": "ha", "iMC": "imc", "IRP": "irp", "QPI LL": "qpi", "R2PCIe": "r2pcie",
-         "R3QPI": "r3qpi", "CHA": "cha", "M2M": "m2m", "UPI LL": "upi", "M3UPI": "m3upi", "IIO": "iio", "M2PCIe": "m2pcie"}
+         "R3QPI": "r3qpi", "CHA": "cha", "M2M": "m2m", "UPI LL": "upi", "M3UPI": "m3upi", "IIO": "iio", "M2PCIe": "m2pcie", "IMC": "imc", "MDF": "mdf", "CXLCM": "cxlcm", "CXLDP": "cxldp", "MCHBM": "hbm", "M2HBM": "m2hbm",
+         "B2CMI": "b2cmi", "B2CXL": "b2cxl", "B2UPI": "b2upi", "B2HOT": "b2hot", "CHACMS": "chacms"}
 # The list's words for fields that the counters of a box share. The UBox's, the IRP's and a CHA's link are not asked for: none of them must be set.
 FILTERS = [("CBoFilter1[28:20]", "opc"), ("CBoFilter1[15:0]", "nid"), ("CBoFilter1[17:10]", "nid"), ("CBoFilter0[23:17]", "state"), ("CBoFilter0[22:18]", "state"),
            ("CBoFilter[31:23]", "opc"), ("CBoFilter[17:10]", "nid"), ("CBoFilter[22:18]", "state"), ("HA_AddrMatch0", "address"),
@@ -39,13 +41,21 @@ def number(event, key):
     return int(str(event.get(key) or "0").split(",")[0].strip() or "0", 0)
 
 
-def unit_of(event, unit):
+def above(event, box):
+    """What stands above bit 7 of the unit mask."""
+    ports, completions = 0, 8
+    if "ports_high" in box:
+        ports, completions = (int(box[k], 0) - int(box["umask_high"], 0) for k in ("ports_high", "completions_high"))
+    return number(event, "UMaskExt") or number(event, "PortMask") << ports | number(event, "FCMask") << completions
+
+
+def unit_of(event, unit, box):
     """NAME=0xNN:filter+filter=VALUE, as FORMAT.md has it."""
     wanted = event.get("Filter") or ""
     filters = [ours for theirs, ours in FILTERS if theirs in wanted]
-    if any(w in wanted for w in FILTER_1) and "CHA" in event["Unit"]:
+    if any(w in wanted for w in FILTER_1) and "CHA" in event["Unit"] and "filter1:" in box.get("filters", ""):
         filters.append("filter1=0x%X" % (number(event, "FILTER_VALUE") or ANY_REQUEST))
-    mask = number(event, "UMask") | (number(event, "UMaskExt") or number(event, "PortMask") | number(event, "FCMask") << 8) << 8
+    mask = number(event, "UMask") | above(event, box) << 8
     return "%s=0x%02x%s" % (unit, mask, ":" + "+".join(filters) if filters else "")
 
 
@@ -59,7 +69,7 @@ def words_of(events):
     return text.rstrip(".;: ") or events[0]["EventName"]
 
 
-def row_of(event, prefixes):
+def row_of(event, sections):
     """Box, name of the event and of its unit mask, code, counters, or LeftOut."""
     name = event["EventName"].strip().upper()
     if number(event, "Deprecated"):
@@ -69,16 +79,17 @@ def row_of(event, prefixes):
     if "FIXED" in event["Counter"].upper():
         raise LeftOut("of a box's fixed counter, which uncore.txt names")
     box = BOXES.get(event["Unit"])
-    if box not in prefixes:
+    if box not in sections:
         raise LeftOut("of a box that uncore.txt does not have")
-    if not name.startswith(prefixes[box]):
+    prefix = sections[box].get("prefix", "")
+    if not name.startswith(prefix):
         raise LeftOut("the name does not begin as those of its box")
-    event_name, _, unit = name[len(prefixes[box]):].partition(".")
+    event_name, _, unit = name[len(prefix):].partition(".")
     code = number(event, "EventCode") & 0xFF
     return box, event_name, unit, code, number(event, "ExtSel"), sum(1 << int(n) for n in event["Counter"].split(","))
 
 
-def rows_of(events, prefixes):
+def rows_of(events, sections):
     """Rows in the order of boxes and codes, and what was left out by reason."""
     rows, left, seen = {}, {}, set()
     for e in events:
@@ -86,27 +97,25 @@ def rows_of(events, prefixes):
         try:
             if name in seen:
                 raise LeftOut("the name stands twice")
-            box, event, unit, code, extended, counters = row_of(e, prefixes)
+            box, event, unit, code, extended, counters = row_of(e, sections)
         except LeftOut as why:
             left.setdefault(str(why), []).append(name)
             continue
         seen.add(name)
-        rows.setdefault((list(prefixes).index(box), code, extended, event, counters, box), []).append((e, unit))
+        rows.setdefault((list(sections).index(box), code, extended, event, counters, box), []).append((e, unit))
     return rows, left
 
 
-def written(key, units, source):
+def written(key, units, source, sections):
     _, code, extended, event, counters, box = key
-    masks = [unit_of(e, unit) for e, unit in units]
+    masks = [unit_of(e, unit, sections[box]) for e, unit in units]
     what = words_of([e for e, _ in units])
     return ",".join([box, event, "0x%02x" % code, str(extended or ""), "0x%X" % counters, "0", "" if masks == ["=0x00"] else " ".join(masks),
                      '"%s"' % what if "," in what else what, source])
 
 
-def prefixes_of(folder):
-    problems = Problems()
-    sections = [r for r in read_ini(problems, folder, "uncore.txt", NAMED + NUMBERS + WIDE + BUSES) if "unit_events" in r]
-    return {r["name"]: r.get("prefix", "") for r in sections}
+def sections_of(folder):
+    return {r["name"]: r for r in read_ini(Problems(), folder, "uncore.txt", NAMED + NUMBERS + WIDE + BUSES) if "unit_events" in r}
 
 
 def main(folder, name, files):
@@ -124,14 +133,15 @@ def main(folder, name, files):
             events += data["Events"]
         except (OSError, ValueError, KeyError) as e:
             sys.exit("%s: is no list of uncore events of intel/perfmon: %r" % (file, e))
-    rows, left = rows_of(events, prefixes_of(folder))
+    sections = sections_of(folder)
+    rows, left = rows_of(events, sections)
     lines = [MARK + " from lists of intel/perfmon:"] + heads + ["# Copyright Intel Corporation, BSD-3-Clause: tables/LICENSE.perfmon. Columns: FORMAT.md."]
     for why, names in sorted(left.items()):
         shown = names[:6] + ["and %d more" % (len(names) - 6)] if len(names) > 6 else names
         lines.append("# Left out, %s: %s." % (why, ", ".join(shown)))
     source = "perfmon %s%s" % (name, " V" + version.group(1) if version else "")
     with open(target, "w", encoding="ascii") as out:
-        out.write("\n".join(lines + [",".join(UNIT_COLUMNS)] + [written(k, rows[k], source) for k in sorted(rows)]) + "\n")
+        out.write("\n".join(lines + [",".join(UNIT_COLUMNS)] + [written(k, rows[k], source, sections) for k in sorted(rows)]) + "\n")
     print("%s: %d events, %d left out" % (target, sum(len(u) for u in rows.values()), sum(len(n) for n in left.values())))
 
 

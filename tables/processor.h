@@ -139,6 +139,7 @@ struct uncore_box {
 	uint8_t io_bus;          /* 1: on the socket's bus of devices, below the uncore's */
 	uint8_t bus_number;      /* where a register names the buses of a socket: which of them */
 	uint32_t stride;
+	const uint32_t *places;  /* [instances], or NULL: how far each lies from control and counter, instead of stride */
 	uint8_t jump_from;       /* instances from this one on lie `jump` further, 0 none */
 	uint32_t jump;
 	/* MMIO: the address from which offsets are told: map_mask of a register of 64 bits of a function on the first segment's first bus (vendor 0x8086), if
@@ -146,6 +147,13 @@ struct uncore_box {
 	uint8_t map_device, map_function;
 	uint16_t map_register;
 	uint64_t map_mask, map_enable;
+	uint8_t type;            /* or 1 + the number that a discovery table gives boxes of the type, 0 none: offsets are told from the unit's control, which the */
+	uint64_t within_first, within_last; /* table tells; where all of its registers must be, 0 and 0: anywhere but in configuration space of another vendor */
+	/* or: a function on each socket's uncore bus, id 0 none: window_mask of window_register, shifted, and of the register of the block of
+	 * block_boxes that the instance is in, from block_register on, block_mask, shifted: both added up are the address. No base if one is 0 */
+	struct uncore_device window;
+	uint32_t window_register, window_mask, block_register, block_mask;
+	uint8_t window_shift, block_step, block_shift, block_boxes;
 	uint8_t free_running;    /* 1: counter c counts one event, always: no select, and never written */
 	uint32_t control, counter;
 	uint8_t control_stride, counter_stride;
@@ -180,6 +188,7 @@ struct uncore_box {
 	uint8_t count_zero, count_other;
 	uint8_t count_bus;       /* bus_number of count_device */
 	uint8_t count_ones;      /* 1: the number is that of bits that are 1 */
+	uint32_t count_next;     /* a further register of count_device, the mask's bits 63:32 are of; 0 none */
 	uint32_t present_leaf;   /* CPUID leaf whose ECX has a bit for each instance that is there, 0 none */
 	uint8_t present_counters; /* its EBX[5 + this:this] is the number of counters of all of them */
 	uint8_t counter_0_code;  /* of the event that counts what counter 0 of the box counts; 0 none */

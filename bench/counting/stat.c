@@ -34,7 +34,7 @@ static enum status pack_core(struct stat_core_batch *batch, const struct stat_pl
 static bool box_there(const struct request *q, const struct bench *b, struct text *problem)
 {
 	const unsigned type = (unsigned)(q->box - b->cpu->processor->boxes);
-	uint32_t present = 0;
+	uint64_t present = 0;
 	unsigned listed = 0;
 
 	for (unsigned s = 0; s < b->uncore.sockets; s++)

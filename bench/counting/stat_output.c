@@ -136,7 +136,7 @@ static void instances(struct output *o, const struct request *q, const struct st
 		figure(o, &(struct figure){ where, q, v, v->by_core[i] });
 	}
 	for (unsigned s = 0; q->kind == REQUEST_UNCORE && d != STAT_SUM && s < b->uncore.sockets; s++) {
-		const uint32_t present = b->uncore.present[s][q->box - b->cpu->processor->boxes];
+		const uint64_t present = b->uncore.present[s][q->box - b->cpu->processor->boxes];
 		uint64_t sum = 0;
 
 		for (unsigned i = 0; i < UNCORE_INSTANCES_MAX; i++) {

@@ -14,6 +14,8 @@ void listing_init(struct listing *l, const struct processor *p, const struct acc
 	memset(l, 0, sizeof(*l));
 	l->processor = p;
 	l->access = a;
+	if (a && box_place_find(a, p, &l->places) != ST_OK)
+		l->places.count = 0;
 }
 
 const struct writable_msr *listing_register(const struct processor *p, uint32_t msr)
@@ -79,12 +81,12 @@ static const char *core_event(const struct listing *l, uint64_t select, const ch
 /* The event that a box's select register programs: an exact match of the bits, else a match of event code and unit mask with any threshold. */
 static const char *select_event(const struct listing *l, const struct uncore_box *box, uint64_t select, const char **source)
 {
-	const uint64_t code = 0xFFFF | 1u << 21;
+	const uint64_t code = 0xFFFF | 1u << 21 | ~(uint64_t)UINT32_MAX;
 
 	for (unsigned exact = 2; exact-- > 0;)
 		for (unsigned i = 0; select & box->enable && i < box->event_count; i++) {
 			const struct uncore_event *e = &box->events[i];
-			const uint64_t own = e->select | (uint64_t)e->umask << 8 | (uint64_t)e->extended << 21;
+			const uint64_t own = e->select | (uint64_t)e->umask << 8 | (uint64_t)e->extended << 21 | e->high;
 
 			if (e->fixed || !extra_is(l, e->extra_msr, e->extra_value))
 				continue;
@@ -103,11 +105,27 @@ static const char *box_event(const struct listing *l, uint32_t msr, uint64_t sel
 	for (unsigned b = 0; b < p->box_count; b++) {
 		const struct uncore_box *box = &p->boxes[b];
 
-		for (unsigned i = 0; box->space == UNCORE_MSR && i < box->instances; i++)
-			if (msr - (box->control + i * box->stride) < box->counters)
+		for (unsigned i = 0; box->space == UNCORE_MSR && !box->type && i < box->instances; i++)
+			if (msr - (box->control + (box->places ? box->places[i] : i * box->stride)) < box->counters)
 				return select_event(l, box, select, source);
 	}
 	return NULL;
+}
+
+/* A register of a box whose place the machine tells. */
+static bool listing_placed(const struct listing *l, struct text *t, unsigned space, uint64_t address, uint64_t value)
+{
+	const char *source = NULL, *event = NULL;
+	struct msr_guard_placed r;
+
+	if (!msr_guard_placed_listed(&l->places, l->processor, space, address, &r))
+		return false;
+	text_fmt(t, "box %s: %s [%s]", r.box->name, r.what, r.box->source);
+	if (l->restoring)
+		text_fmt(t, ": as found");
+	else if (str_equal(r.what, "select of a counter") && (event = select_event(l, r.box, value, &source)) != NULL)
+		text_fmt(t, ": %s [%s]", event, source);
+	return true;
 }
 
 /* Describes a PCI function's register: its box and, if it selects one, the event. */
@@ -117,6 +135,8 @@ static void listing_pci(const struct listing *l, struct text *t, const struct tr
 	const char *source = NULL, *event;
 	struct msr_guard_pci r;
 
+	if (listing_placed(l, t, UNCORE_PCI, box_place_encoded(e->pci), e->value))
+		return;
 	if (!msr_guard_pci_listed(p, e->pci, &r)) {
 		text_fmt(t, "not on the list of registers that may be written");
 		return;
@@ -140,9 +160,11 @@ static void listing_pci(const struct listing *l, struct text *t, const struct tr
 static void listing_mapped(const struct listing *l, struct text *t, const struct trace_entry *e)
 {
 	const char *source = NULL, *event;
-	struct msr_guard_mapped r;
+	struct msr_guard_placed r;
 
-	if (!l->access || !msr_guard_mapped_listed(l->access, l->processor, e->address, &r)) {
+	if (listing_placed(l, t, UNCORE_MMIO, e->address, e->value))
+		return;
+	if (!l->access || !msr_guard_mapped_listed(l->access, l->processor, &l->places, e->address, &r)) {
 		text_fmt(t, "not on the list of registers that may be written");
 		return;
 	}
@@ -178,6 +200,8 @@ void listing_write(struct listing *l, struct text *t, const struct trace_entry *
 	}
 	if (is_extra(l->processor, msr))
 		remember(l, msr, e->value);
+	if (!m && listing_placed(l, t, UNCORE_MSR, msr, e->value))
+		return;
 	if (!m) {
 		text_fmt(t, "not on the list of registers that may be written");
 		return;

@@ -13,6 +13,7 @@ struct listing {
 	const struct access *access;  /* tells where registers in memory are; NULL: they are not described */
 	struct { uint32_t msr; uint64_t value; } extras[LISTING_EXTRAS];
 	unsigned extra_count;
+	struct box_places places; /* of boxes that the machine tells of */
 	bool restoring;         /* writes restore values found: they select no event */
 };
 

@@ -45,7 +45,7 @@ int64_t traffic_bytes(const struct traffic_method *m, unsigned count, int64_t un
 enum status traffic_read(const struct access *a, const struct uncore *u, const struct traffic_method *m,
                          const struct uncore_slot *s, unsigned socket, unsigned count, uint64_t *values)
 {
-	const uint32_t present = u->present[socket][s->box - u->cpu->processor->boxes];
+	const uint64_t present = u->present[socket][s->box - u->cpu->processor->boxes];
 	const unsigned instances = traffic_instances(m, count);
 	uint64_t each[UNCORE_INSTANCES_MAX];
 	const enum status st = uncore_instance_values(a, u, s, socket, each);

@@ -148,6 +148,8 @@ static enum status read_slot(const struct loop *l, const struct uncore_slot *slo
 	values[event] = 0;
 	for (unsigned i = 0; i < UNCORE_INSTANCES_MAX && st == ST_OK; i++)
 		values[event] += each[i];
+	if (event == CLOCK && uncore_instances(&b->uncore, slot->box, socket)) /* of one box, where several count the clock */
+		values[event] /= uncore_instances(&b->uncore, slot->box, socket);
 	return st;
 }
 

@@ -2,12 +2,16 @@
 #include "pmu/backend/msr_guard.h"
 #include "pmu/sampling_gate.h"
 
-static const struct writable_msr *listed(const struct msr_guard *g, uint32_t msr)
+static const struct writable_msr *listed(struct msr_guard *g, uint32_t msr)
 {
+	struct msr_guard_placed r;
 	for (unsigned i = 0; i < g->processor->msr_count; i++)
 		if (msr >= g->processor->msrs[i].first && msr <= g->processor->msrs[i].last)
 			return &g->processor->msrs[i];
-	return NULL;
+	if (!msr_guard_placed_listed(&g->places, g->processor, UNCORE_MSR, msr, &r))
+		return NULL;
+	g->placed = (struct writable_msr){ .first = msr, .last = msr, .mask = r.mask, .restore = r.restore, .what = r.what, .source = r.box->source };
+	return &g->placed;
 }
 
 #define PCI_VENDOR_INTEL 0x8086u
@@ -54,7 +58,7 @@ bool msr_guard_pci_listed(const struct processor *p, struct pci_address at, stru
 	*out = (struct msr_guard_pci){ 0 };
 	for (unsigned n = 0; n < p->box_count; n++) {
 		const struct uncore_box *b = &p->boxes[n];
-		for (unsigned i = 0; b->space == UNCORE_PCI && i < b->instances; i++) {
+		for (unsigned i = 0; b->space == UNCORE_PCI && !b->type && i < b->instances; i++) {
 			const struct uncore_device *d = &b->devices[i];
 			if (d->device != at.device)
 				continue;
@@ -202,14 +206,29 @@ static struct msr_guard_saved *find_saved_pci(struct msr_guard *g, struct pci_ad
 	return NULL;
 }
 
+/* The same for boxes whose place the machine tells: their functions are of this vendor. */
+static bool listed_pci(struct msr_guard *g, struct pci_address at, struct msr_guard_pci *out, bool *good)
+{
+	struct msr_guard_placed r;
+	uint32_t id;
+	if (!msr_guard_placed_listed(&g->places, g->processor, UNCORE_PCI, box_place_encoded(at), &r))
+		return false;
+	*out = (struct msr_guard_pci){ .mask = (uint32_t)r.mask, .restore = r.restore, .what = r.what };
+	at.reg = 0;
+	*good = g->under->ops->pci_read32(g->under->self, at, &id) == ST_OK && (id & 0xFFFF) == PCI_VENDOR_INTEL;
+	return true;
+}
+
 static enum status msr_guard_pci_write32(void *self, struct pci_address at, uint32_t value)
 {
 	struct msr_guard *g = self;
 	struct msr_guard_pci r;
 	bool good;
-	if (!msr_guard_pci_listed(g->processor, at, &r))
+	enum status status = ST_OK;
+	if (msr_guard_pci_listed(g->processor, at, &r))
+		status = identify(g, at, r.device, &good);
+	else if (!listed_pci(g, at, &r, &good))
 		return refuse(g);
-	enum status status = identify(g, at, r.device, &good);
 	if (status != ST_OK)
 		return status;
 	if (!good)
@@ -372,6 +391,8 @@ void msr_guard_init(struct msr_guard *g, const struct access *under, const struc
 	if (p->core_type || (!p->models && p->msr_count && under->cores > 1 && is_hybrid(under)))
 		g->access.cores = alike(under);
 	g->access.failure = &g->failure;
+	if (box_place_find(under, p, &g->places) != ST_OK)
+		g->places.count = 0;
 }
 
 /* The bit that enables a counter whose select takes hold at its second write alone, with that bit off in the first; 0: another register. */
@@ -381,7 +402,7 @@ static uint64_t written_twice(const struct processor *p, const struct msr_guard_
 		const struct uncore_box *b = &p->boxes[n];
 		for (unsigned i = 0; b->select_writes > 1 && i < b->instances; i++) {
 			const bool pci = b->space == UNCORE_PCI;
-			if (b->space == UNCORE_MMIO)
+			if (b->space == UNCORE_MMIO || b->type)
 				continue;
 			const bool here = pci ? s->pci && b->devices[i].device == s->at.device && b->devices[i].function == s->at.function : !s->pci && !s->bytes;
 			const uint32_t reg = (pci ? s->at.reg : s->msr) - b->control - (pci ? 0 : i * b->stride);
@@ -397,7 +418,9 @@ static enum status put_back_pci(struct msr_guard *g, const struct msr_guard_save
 	const struct access *u = g->under;
 	struct msr_guard_pci r = { .mask = UINT32_MAX };
 	uint32_t now;
-	(void)msr_guard_pci_listed(g->processor, s->at, &r);
+	bool good;
+	if (!msr_guard_pci_listed(g->processor, s->at, &r))
+		(void)listed_pci(g, s->at, &r, &good);
 	const uint64_t twice = written_twice(g->processor, s);
 	enum status status = twice ? u->ops->pci_write32(u->self, s->at, (uint32_t)(s->value & ~twice)) : ST_OK;
 	if (status == ST_OK)

@@ -24,13 +24,13 @@ enum status msr_guard_mapped_base(const struct access *a, const struct uncore_bo
 }
 
 /* A register of `bytes` at `reg` of a box's instance, if the offset is in it: the whole register or nothing. */
-static void take(uint32_t offset, uint32_t reg, unsigned bytes, uint64_t bits, enum afterwards afterwards, const char *what, struct msr_guard_mapped *out)
+static void take(uint32_t offset, uint32_t reg, unsigned bytes, uint64_t bits, enum afterwards afterwards, const char *what, struct msr_guard_placed *out)
 {
 	if (offset == reg)
-		*out = (struct msr_guard_mapped){ .mask = bits, .restore = afterwards == PUT_BACK, .bytes = (uint8_t)bytes, .what = what };
+		*out = (struct msr_guard_placed){ .mask = bits, .restore = afterwards == PUT_BACK, .bytes = (uint8_t)bytes, .what = what };
 }
 
-static void take_own(uint32_t offset, const struct uncore_box *b, struct msr_guard_mapped *out)
+static void take_own(uint32_t offset, const struct uncore_box *b, struct msr_guard_placed *out)
 {
 	const unsigned bytes = b->width > 32 ? 8 : 4;
 	const uint64_t count = b->width >= 64 ? UINT64_MAX : (1ull << b->width) - 1;
@@ -48,13 +48,15 @@ static void take_own(uint32_t offset, const struct uncore_box *b, struct msr_gua
 		take(offset, b->box_status, 4, b->box_status_mask, LEFT, "overflow bits, cleared by writing 1", out);
 }
 
-bool msr_guard_mapped_listed(const struct access *a, const struct processor *p, uint64_t address, struct msr_guard_mapped *out)
+bool msr_guard_mapped_listed(const struct access *a, const struct processor *p, const struct box_places *l, uint64_t address, struct msr_guard_placed *out)
 {
-	*out = (struct msr_guard_mapped){ 0 };
+	if (msr_guard_placed_listed(l, p, UNCORE_MMIO, address, out))
+		return true;
+	*out = (struct msr_guard_placed){ 0 };
 	for (unsigned n = 0; n < p->box_count; n++) {
 		const struct uncore_box *b = &p->boxes[n];
 		uint64_t base;
-		if (b->space != UNCORE_MMIO || b->free_running || msr_guard_mapped_base(a, b, &base) != ST_OK)
+		if (b->space != UNCORE_MMIO || b->free_running || box_place_told(b) || msr_guard_mapped_base(a, b, &base) != ST_OK)
 			continue;
 		for (unsigned i = 0; i < b->instances && !out->bytes; i++) {
 			const uint64_t offset = address - base - (uint64_t)i * b->stride;
@@ -80,8 +82,8 @@ static struct msr_guard_saved *find(struct msr_guard *g, uint64_t address)
 enum status msr_guard_mapped_write(struct msr_guard *g, uint64_t address, unsigned width_bytes, uint64_t value)
 {
 	const struct access *u = g->under;
-	struct msr_guard_mapped r;
-	if (!msr_guard_mapped_listed(u, g->processor, address, &r) || width_bytes != r.bytes)
+	struct msr_guard_placed r;
+	if (!msr_guard_mapped_listed(u, g->processor, &g->places, address, &r) || width_bytes != r.bytes)
 		return ST_REFUSED;
 	if (!r.restore)
 		return value & ~r.mask ? ST_REFUSED : u->ops->mmio_write(u->self, address, width_bytes, value);
@@ -107,9 +109,9 @@ enum status msr_guard_mapped_write(struct msr_guard *g, uint64_t address, unsign
 enum status msr_guard_mapped_put_back(struct msr_guard *g, const struct msr_guard_saved *s)
 {
 	const struct access *u = g->under;
-	struct msr_guard_mapped r = { .mask = UINT64_MAX };
+	struct msr_guard_placed r = { .mask = UINT64_MAX };
 	uint64_t now;
-	(void)msr_guard_mapped_listed(u, g->processor, s->address, &r);
+	(void)msr_guard_mapped_listed(u, g->processor, &g->places, s->address, &r);
 	enum status status = u->ops->mmio_write(u->self, s->address, s->bytes, s->value);
 	if (status == ST_OK)
 		status = u->ops->mmio_read(u->self, s->address, s->bytes, &now);

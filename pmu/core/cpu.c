@@ -294,9 +294,9 @@ static bool unlimit(struct probe *p, struct msr_guard *g, struct msr_guard_saved
 {
 	uint64_t value;
 	struct cpuid_regs r;
-	msr_guard_init(g, p->a, p->cpu->processor, saved, capacity);
 	if (!p->intel || p->basic_max > 3 || !rdmsr(p, MSR_MISC_ENABLE, &value) || !(value & MISC_ENABLE_LIMIT))
 		return false;
+	msr_guard_init(g, p->a, p->cpu->processor, saved, capacity);
 	if (g->access.ops->wrmsr(g->access.self, 0, MSR_MISC_ENABLE, value & ~MISC_ENABLE_LIMIT) != ST_OK)
 		return false;
 	if (p->a->ops->cpuid(p->a->self, 0, 0, 0, &r) == ST_OK && r.eax <= 0xFFFF)
@@ -317,7 +317,7 @@ void cpu_without_counters(struct cpu *cpu)
 enum status cpu_identify(const struct access *a, struct cpu *cpu)
 {
 	struct probe p = { .a = a, .cpu = cpu };
-	struct msr_guard g;
+	static struct msr_guard g; /* large */
 	struct msr_guard_saved saved[1];
 	struct cpuid_regs r;
 	uint64_t value;

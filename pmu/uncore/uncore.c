@@ -21,6 +21,9 @@ static unsigned index_of(const struct uncore *u, const struct uncore_box *b) { r
 /* Whether it has a control of its own, or one with the socket's others, that freezes it; otherwise a register starts its counters. */
 static bool freezes(const struct uncore_box *b) { return b->global_freeze || b->box_freeze; }
 
+/* A register that resets and freezes it; of one in a discovery table it is at offset 0. */
+static bool has_control(const struct uncore_box *b) { return b->box_control || b->type; }
+
 static struct uncore_at at_of(const struct uncore_box *b, unsigned socket, unsigned i)
 {
 	return (struct uncore_at){ b, (uint16_t)socket, (uint16_t)i, UNCORE_OWN };
@@ -101,7 +104,7 @@ static enum status change_boxes(const struct access *a, const struct uncore *u, 
 			if (b->global_control != written)
 				s = wr(a, u, socket, b->global_control, change == FREEZE ? b->global_freeze : b->global_unfreeze);
 			written = b->global_control;
-		} else if (b->box_control) {
+		} else if (has_control(b)) {
 			EACH_INSTANCE(i, u, socket, b)
 				if (s == ST_OK)
 					s = write_box(a, u, at_of(b, socket, i), b->box_keep | (change == FREEZE ? b->box_freeze : 0));
@@ -137,9 +140,9 @@ static enum status probe_width(const struct access *a, struct uncore *u, unsigne
 		return ST_OK;
 	EACH_INSTANCE(i, u, socket, b) {
 		const struct uncore_at at = at_of(b, socket, i);
-		enum status s = uncore_write_counter(a, u, at, b->counter, ones);
+		enum status s = uncore_write_counter(a, u, at, uncore_counter_at(u, at, 0), ones);
 		if (s == ST_OK)
-			s = uncore_read_counter(a, u, at, b->counter, &kept);
+			s = uncore_read_counter(a, u, at, uncore_counter_at(u, at, 0), &kept);
 		if (s != ST_OK)
 			return s;
 		break;
@@ -190,10 +193,10 @@ static enum status prepare(const struct access *a, struct uncore *u, unsigned so
 		if (!freezes(b))
 			break; /* the counters in use are zeroed last, after the bus lock */
 		for (unsigned c = 0; c < b->counters && s == ST_OK; c++)
-			s = uncore_write_counter(a, u, at, b->counter + c * b->counter_stride, 0);
+			s = uncore_write_counter(a, u, at, uncore_counter_at(u, at, c), 0);
 		if (s == ST_OK && b->fixed_counter)
 			s = uncore_write_counter(a, u, at, b->fixed_counter, 0);
-		if (s == ST_OK && b->box_control)
+		if (s == ST_OK && has_control(b))
 			s = write_box(a, u, at, b->box_keep | b->box_reset | (u->box_freeze || !b->global_freeze ? b->box_freeze : 0));
 	}
 	return s == ST_OK ? uncore_clear_overflow(a, u, socket, b) : s;
@@ -290,8 +293,7 @@ static enum status zero_counter(const struct access *a, const struct uncore *u, 
 		return ST_OK;
 	EACH_INSTANCE(i, u, socket, b)
 		if (s == ST_OK)
-			s = uncore_write_counter(a, u, at_of(b, socket, i),
-			                         slot->event->fixed ? b->fixed_counter : b->counter + slot->counter * b->counter_stride, 0);
+			s = uncore_write_counter(a, u, at_of(b, socket, i), slot->event->fixed ? b->fixed_counter : uncore_counter_at(u, at_of(b, socket, i), slot->counter), 0);
 	return s;
 }
 
@@ -365,14 +367,13 @@ enum status uncore_instance_values(const struct access *a, const struct uncore *
                                    uint64_t values[UNCORE_INSTANCES_MAX])
 {
 	const struct uncore_box *b = s->box;
-	const uint32_t reg = s->event->fixed ? b->fixed_counter : b->counter + s->counter * b->counter_stride;
 	enum status st = ST_OK;
 	if (socket >= u->sockets)
 		return ST_RANGE;
 	memset(values, 0, UNCORE_INSTANCES_MAX * sizeof(values[0]));
 	EACH_INSTANCE(i, u, socket, b)
 		if (st == ST_OK)
-			st = uncore_read_counter(a, u, at_of(b, socket, i), reg, &values[i]);
+			st = uncore_read_counter(a, u, at_of(b, socket, i), s->event->fixed ? b->fixed_counter : uncore_counter_at(u, at_of(b, socket, i), s->counter), &values[i]);
 	return st;
 }
 

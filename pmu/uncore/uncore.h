@@ -7,13 +7,15 @@
 #define PMU_UNCORE_H
 
 #include "pmu/access.h"
+#include "pmu/backend/box_place.h"
 #include "pmu/core/cpu.h"
 
 #define UNCORE_SOCKETS_MAX   8
 #define UNCORE_COMPLEXES_MAX 16 /* of a socket */
 #define UNCORE_EVENTS_MAX    32
 #define UNCORE_BOXES_MAX     16 /* types of boxes */
-#define UNCORE_INSTANCES_MAX 32 /* of a type in a socket */
+#define UNCORE_INSTANCES_MAX BOX_INSTANCES /* of a type in a socket */
+#define UNCORE_NO_TELLER     0xFF
 #define UNCORE_BUSES_MAX     6  /* that a register of the socket names */
 
 struct uncore_bus { uint16_t segment; uint8_t bus; bool known; };
@@ -27,7 +29,8 @@ struct uncore {
 	struct uncore_bus bus[UNCORE_SOCKETS_MAX];    /* of the uncore's functions */
 	struct uncore_bus io_bus[UNCORE_SOCKETS_MAX]; /* of the socket's devices */
 	struct uncore_bus numbered[UNCORE_SOCKETS_MAX][UNCORE_BUSES_MAX]; /* as that register names them */
-	uint32_t present[UNCORE_SOCKETS_MAX][UNCORE_BOXES_MAX]; /* bit i: instance i of the type */
+	uint64_t present[UNCORE_SOCKETS_MAX][UNCORE_BOXES_MAX]; /* bit i: instance i of the type */
+	uint8_t teller[UNCORE_SOCKETS_MAX];           /* of places; UNCORE_NO_TELLER: none */
 	uint64_t mapped[UNCORE_BOXES_MAX];            /* boxes in memory: the address from which their registers' offsets are told */
 	uint8_t width[UNCORE_BOXES_MAX];              /* bits that a counter keeps, probed; 0: not yet */
 	const char *box_absent[UNCORE_BOXES_MAX];     /* why no box of the type can count, NULL if one can; may point to: */
@@ -35,6 +38,7 @@ struct uncore {
 	char box_partly[UNCORE_BOXES_MAX][88];        /* "" where all boxes are there that should be; else the first that is not, and why */
 	bool box_lost[UNCORE_BOXES_MAX];              /* ... or all are: what should answer does not */
 	bool box_freeze;     /* the global control does not answer: each box is frozen by its own */
+	struct box_places places; /* of boxes that the machine tells of */
 	const char *absent;  /* why nothing can count, NULL if something can */
 };
 
@@ -112,6 +116,9 @@ MUST_CHECK enum status uncore_write_counter(const struct access *a, const struct
 MUST_CHECK enum status uncore_read_counter(const struct access *a, const struct uncore *u, struct uncore_at at, uint32_t reg, uint64_t *value);
 /* The bus of a box's functions on a socket. */
 const struct uncore_bus *uncore_bus_of(const struct uncore *u, const struct uncore_box *box, unsigned socket);
+/* Where select and counter c of an instance are, as a register for these. */
+uint32_t uncore_select_at(const struct uncore *u, struct uncore_at at, unsigned c);
+uint32_t uncore_counter_at(const struct uncore *u, struct uncore_at at, unsigned c);
 /* A select, written as often as the type needs; of more than 32 bits in configuration space its high half first. */
 MUST_CHECK enum status uncore_write_select(const struct access *a, const struct uncore *u, struct uncore_at at, unsigned counter, uint64_t value);
 

@@ -99,7 +99,7 @@ enum status uncore_socket_of_node(const struct access *a, const struct uncore *u
 
 unsigned uncore_instances(const struct uncore *u, const struct uncore_box *box, unsigned socket)
 {
-	return socket < u->sockets ? bit_count(u->present[socket][box - u->cpu->processor->boxes]) : 0;
+	return socket < u->sockets ? (unsigned)__builtin_popcountll(u->present[socket][box - u->cpu->processor->boxes]) : 0;
 }
 
 static enum status find_sockets(const struct access *a, struct uncore *u)
@@ -221,12 +221,57 @@ static void find_buses(const struct access *a, struct uncore *u)
 	}
 }
 
+/* Which teller is of which socket: one on its uncore bus; where nothing tells buses, the tellers and the sockets in their orders. */
+static void find_tellers(const struct access *a, struct uncore *u)
+{
+	uint32_t own[UNCORE_SOCKETS_MAX] = { 0 };
+	for (unsigned i = 0; i < u->sockets; i++) {
+		unsigned rank = 0;
+		u->teller[i] = UNCORE_NO_TELLER;
+		if (package_of(a, u->speaker[i], &own[i]) != ST_OK)
+			continue;
+		for (unsigned t = 0; t < u->places.tellers; t++)
+			if (u->bus[i].known && u->places.teller[t].bus == u->bus[i].bus && u->places.teller[t].segment == u->bus[i].segment)
+				u->teller[i] = (uint8_t)t;
+		for (unsigned k = 0; k < u->sockets; k++) {
+			uint32_t other;
+			rank += package_of(a, u->speaker[k], &other) == ST_OK && other < own[i];
+		}
+		if (u->places.tables && rank < u->places.tellers)
+			u->teller[i] = (uint8_t)rank;
+	}
+}
+
 /* --- boxes ------------------------------------------------------------------------------------- */
 
 /* Cores of a socket; 0: not told. */
 static unsigned cores_of(const struct cpu *cpu)
 {
 	return cpu->threads_per_core ? cpu->threads_per_package / cpu->threads_per_core : 0;
+}
+
+/* The same by a register of a function, on the bus, or on one of the count_bus next ones where no register names buses. */
+static enum status count_by_device(const struct access *a, const struct uncore_box *b, bool named, const struct uncore_bus *bus, unsigned *n)
+{
+	struct pci_address at = { .segment = bus->segment, .bus = bus->bus };
+	uint32_t low, high = 0;
+	bool answers = bus->known, there = bus->known && device_is(a, at, &b->count_device, &answers);
+	for (unsigned i = 0; !there && !named && answers && i < b->count_bus && at.bus < UINT8_MAX; i++) {
+		at.bus++;
+		there = device_is(a, at, &b->count_device, &answers);
+	}
+	if (!there)
+		return ST_MISSING;
+	at.device = b->count_device.device, at.function = b->count_device.function, at.reg = (uint16_t)b->count_offset;
+	enum status s = a->ops->pci_read32(a->self, at, &low);
+	at.reg = (uint16_t)b->count_next;
+	if (s == ST_OK && b->count_next)
+		s = a->ops->pci_read32(a->self, at, &high);
+	const uint64_t bits = ((uint64_t)high << 32 | low) & b->count_mask;
+	const unsigned coded = b->count_ones ? (unsigned)__builtin_popcountll(bits) : bits ? b->count_other : b->count_zero;
+	if (s == ST_OK && coded < *n)
+		*n = coded;
+	return s;
 }
 
 /* Number of instances according to the socket, or to the table if it does not tell. */
@@ -252,28 +297,22 @@ static enum status count_of(const struct access *a, const struct uncore *u, unsi
 		*n = told < *n ? told : *n;
 		return ST_OK;
 	}
-	if (b->count_device.id) {
-		struct pci_address at = { .segment = bus->segment, .bus = bus->bus };
-		uint32_t value;
-		bool answers;
-		if (!bus->known || !device_is(a, at, &b->count_device, &answers))
-			return ST_MISSING;
-		at.device = b->count_device.device, at.function = b->count_device.function, at.reg = (uint16_t)b->count_offset;
-		const enum status s = a->ops->pci_read32(a->self, at, &value);
-		const unsigned coded = b->count_ones ? bit_count(value & (uint32_t)b->count_mask) : value & b->count_mask ? b->count_other : b->count_zero;
-		if (s == ST_OK && coded < *n)
-			*n = coded;
-		return s;
-	}
-	return ST_OK;
+	return b->count_device.id ? count_by_device(a, b, k->msr != 0, bus, n) : ST_OK;
 }
 
-/* Bit i: instance i is there, as far as CPUID tells; none if it tells another number of counters than the table. */
-static uint32_t told_boxes(const struct access *a, const struct uncore *u, unsigned socket, const struct uncore_box *b)
+/* Bit i: instance i is there, as far as the machine tells by a window, a table or CPUID; none if CPUID tells another number of counters than the table. */
+static uint64_t told_boxes(const struct access *a, const struct uncore *u, unsigned socket, const struct uncore_box *b)
 {
 	struct cpuid_regs r;
+	uint64_t placed = 0;
+	if (box_place_told(b)) {
+		for (unsigned i = 0; i < u->places.count; i++)
+			if (&u->cpu->processor->boxes[u->places.list[i].box] == b && u->places.list[i].teller == u->teller[socket])
+				placed |= 1ull << u->places.list[i].instance;
+		return placed;
+	}
 	if (!b->present_leaf)
-		return UINT32_MAX;
+		return UINT64_MAX;
 	const uint32_t base = b->present_leaf & 0x80000000u;
 	if (a->ops->cpuid(a->self, u->speaker[socket], base, 0, &r) != ST_OK || r.eax < b->present_leaf ||
 	    a->ops->cpuid(a->self, u->speaker[socket], b->present_leaf, 0, &r) != ST_OK)
@@ -320,7 +359,7 @@ static void explain_absent(struct uncore *u, unsigned type, const struct access 
 		text_fmt(&t, "PCI function %02X.%u, which tells how many, is hidden", b->count_device.device, b->count_device.function);
 	} else {
 		u->box_lost[type] = false;
-		u->box_absent[type] = b->space == UNCORE_PCI ? "no such function on the sockets' buses: hidden or fused off" :
+		u->box_absent[type] = b->type ? (u->places.why ? u->places.why : "the machine's tables have none of them") : b->space == UNCORE_PCI ? "no such function on the sockets' buses: hidden or fused off" :
 			b->space == UNCORE_MMIO ? "no window in memory shows its registers" : "its registers do not answer";
 	}
 }
@@ -332,26 +371,27 @@ static bool answers_at(const struct access *a, const struct uncore *u, struct un
 	uint64_t value, ones = b->space == UNCORE_MMIO ? (b->width > 32 ? UINT64_MAX : UINT32_MAX) : 0;
 	if (b->free_running) {
 		for (unsigned c = 0; c < b->counters; c++)
-			if (counted_by(b, c) && (uncore_read_counter(a, u, at, b->counter + c * b->counter_stride, &value) != ST_OK || (ones && value == ones)))
+			if (counted_by(b, c) && (uncore_read_counter(a, u, at, uncore_counter_at(u, at, c), &value) != ST_OK || (ones && value == ones)))
 				return false;
 		return true;
 	}
-	if (b->counters && (uncore_reg_read(a, u, at, b->control, &value) != ST_OK || uncore_read_counter(a, u, at, b->counter, &value) != ST_OK))
+	if (b->counters && (uncore_reg_read(a, u, at, uncore_select_at(u, at, 0), &value) != ST_OK || uncore_read_counter(a, u, at, uncore_counter_at(u, at, 0), &value) != ST_OK))
 		return false;
 	if (!b->counters && (uncore_reg_read(a, u, at, b->fixed_control, &value) != ST_OK || uncore_read_counter(a, u, at, b->fixed_counter, &value) != ST_OK))
 		return false;
 	return (!ones || value != ones) && (!b->box_control || uncore_reg_read(a, u, at, b->box_control, &value) == ST_OK);
 }
 
-static uint32_t find_boxes(const struct access *a, struct uncore *u, unsigned socket, const struct uncore_box *b)
+static uint64_t find_boxes(const struct access *a, struct uncore *u, unsigned socket, const struct uncore_box *b)
 {
 	const unsigned type = (unsigned)(b - u->cpu->processor->boxes);
 	const struct uncore_bus *bus = uncore_bus_of(u, b, socket);
-	uint32_t present = 0;
+	uint64_t present = 0;
 	unsigned n;
-	if (count_of(a, u, socket, b, &n) != ST_OK || (b->space == UNCORE_MMIO && msr_guard_mapped_base(a, b, &u->mapped[type]) != ST_OK))
+	const bool fixed_window = b->space == UNCORE_MMIO && !box_place_told(b);
+	if (count_of(a, u, socket, b, &n) != ST_OK || (fixed_window && msr_guard_mapped_base(a, b, &u->mapped[type]) != ST_OK))
 		return 0;
-	const uint32_t told = told_boxes(a, u, socket, b);
+	const uint64_t told = told_boxes(a, u, socket, b);
 	for (unsigned i = 0; i < n && i < UNCORE_INSTANCES_MAX; i++) {
 		if (!(told >> i & 1))
 			continue;
@@ -359,12 +399,12 @@ static uint32_t find_boxes(const struct access *a, struct uncore *u, unsigned so
 		bool answers;
 		if (a->failure)
 			a->failure->known = false;
-		if (b->space == UNCORE_PCI) {
+		if (b->space == UNCORE_PCI && !b->type) {
 			if (bus->known && device_is(a, (struct pci_address){ .segment = bus->segment, .bus = bus->bus }, &b->devices[i], &answers) &&
 			    (b->control < PCI_BYTES || answers_at(a, u, at)))
-				present |= 1u << i;
+				present |= 1ull << i;
 		} else if (answers_at(a, u, at)) {
-			present |= 1u << i;
+			present |= 1ull << i;
 		}
 		if (!(present >> i & 1) && (b->count_msr || b->count_device.id))
 			partly(u, type, socket, i, a);
@@ -394,15 +434,19 @@ enum status uncore_find(const struct access *a, const struct cpu *cpu, struct un
 	if (s != ST_OK)
 		return s;
 	find_buses(a, u);
+	s = box_place_find(a, p, &u->places);
+	if (s != ST_OK)
+		return s;
+	find_tellers(a, u);
 	for (unsigned b = 0; b < p->box_count; b++) {
-		uint32_t any = 0;
+		uint64_t any = 0;
 		if (a->failure)
 			a->failure->known = false;
 		for (unsigned socket = 0; socket < u->sockets; socket++)
 			any |= u->present[socket][b] = find_boxes(a, u, socket, &p->boxes[b]);
 		for (unsigned socket = 0; any && socket < u->sockets; socket++)
 			if (any & ~u->present[socket][b])
-				partly(u, b, socket, (unsigned)__builtin_ctz(any & ~u->present[socket][b]), NULL);
+				partly(u, b, socket, (unsigned)__builtin_ctzll(any & ~u->present[socket][b]), NULL);
 		if (any)
 			continue;
 		explain_absent(u, b, a);

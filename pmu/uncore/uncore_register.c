@@ -12,9 +12,21 @@ const struct uncore_bus *uncore_bus_of(const struct uncore *u, const struct unco
 	return box->io_bus ? &u->io_bus[socket] : &u->bus[socket];
 }
 
+/* Where the machine says that an instance is; NULL: it is where it is described. */
+static const struct box_place *place_of(const struct uncore *u, struct uncore_at at)
+{
+	return box_place_told(at.box) ? box_place_of(&u->places, (unsigned)(at.box - u->cpu->processor->boxes), u->teller[at.socket], at.instance) : NULL;
+}
+
 static enum status pci_register(const struct uncore *u, struct uncore_at at, uint32_t reg, struct pci_address *out)
 {
 	const struct uncore_bus *bus = uncore_bus_of(u, at.box, at.socket);
+	const struct box_place *told = place_of(u, at);
+	if (at.box->type) {
+		if (told)
+			*out = box_place_decoded(told->base, reg);
+		return told ? ST_OK : ST_UNSUPPORTED;
+	}
 	const struct uncore_device *d = &at.box->devices[at.instance];
 	if (!bus->known)
 		return ST_UNSUPPORTED;
@@ -25,12 +37,33 @@ static enum status pci_register(const struct uncore *u, struct uncore_at at, uin
 /* How far the registers of an instance lie from those of instance 0. */
 static uint32_t distance(struct uncore_at at)
 {
+	if (at.box->places)
+		return at.box->places[at.instance];
 	return at.instance * at.box->stride + (at.box->jump_from && at.instance >= at.box->jump_from ? at.box->jump : 0);
 }
 
 static uint64_t mapped(const struct uncore *u, struct uncore_at at, uint32_t reg)
 {
-	return u->mapped[at.box - u->cpu->processor->boxes] + distance(at) + reg;
+	const struct box_place *told = place_of(u, at);
+	return told ? told->base + reg : u->mapped[at.box - u->cpu->processor->boxes] + distance(at) + reg;
+}
+
+static uint32_t msr_of(const struct uncore *u, struct uncore_at at, uint32_t reg)
+{
+	const struct box_place *told = place_of(u, at);
+	return told ? (uint32_t)told->base + reg : reg + distance(at);
+}
+
+uint32_t uncore_select_at(const struct uncore *u, struct uncore_at at, unsigned c)
+{
+	const struct box_place *told = place_of(u, at);
+	return told ? box_place_select(told, at.box, c) : at.box->control + c * at.box->control_stride;
+}
+
+uint32_t uncore_counter_at(const struct uncore *u, struct uncore_at at, unsigned c)
+{
+	const struct box_place *told = place_of(u, at);
+	return told ? box_place_counter(told, at.box, c) : at.box->counter + c * at.box->counter_stride;
 }
 
 static unsigned counter_bytes(const struct uncore_box *b) { return b->width > 32 ? 8 : SELECT_BYTES; }
@@ -44,7 +77,7 @@ enum status uncore_reg_write(const struct access *a, const struct uncore *u, str
 {
 	struct pci_address pci;
 	if (at.box->space == UNCORE_MSR)
-		return a->ops->wrmsr(a->self, speaker(u, at), reg + distance(at), value);
+		return a->ops->wrmsr(a->self, speaker(u, at), msr_of(u, at, reg), value);
 	if (at.box->space == UNCORE_MMIO)
 		return a->ops->mmio_write(a->self, mapped(u, at, reg), SELECT_BYTES, value);
 	const enum status s = pci_register(u, at, reg, &pci);
@@ -56,7 +89,7 @@ enum status uncore_reg_read(const struct access *a, const struct uncore *u, stru
 	struct pci_address pci;
 	uint32_t word = 0;
 	if (at.box->space == UNCORE_MSR)
-		return a->ops->rdmsr(a->self, speaker(u, at), reg + distance(at), value);
+		return a->ops->rdmsr(a->self, speaker(u, at), msr_of(u, at, reg), value);
 	if (at.box->space == UNCORE_MMIO)
 		return a->ops->mmio_read(a->self, mapped(u, at, reg), SELECT_BYTES, value);
 	enum status s = pci_register(u, at, reg, &pci);
@@ -99,7 +132,7 @@ enum status uncore_read_counter(const struct access *a, const struct uncore *u, 
 enum status uncore_write_select(const struct access *a, const struct uncore *u, struct uncore_at at, unsigned counter, uint64_t value)
 {
 	const struct uncore_box *b = at.box;
-	const uint32_t reg = b->control + counter * b->control_stride;
+	const uint32_t reg = uncore_select_at(u, at, counter);
 	enum status s = ST_OK;
 	if (b->space == UNCORE_PCI && b->selectable >> 32)
 		s = uncore_reg_write(a, u, at, reg + 4, value >> 32);

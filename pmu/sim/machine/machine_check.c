@@ -147,6 +147,43 @@ static bool uncore_known(const char *text)
 }
 #undef BOX
 
+/* The uncore's registers where there are boxes. */
+static enum status check_boxes(struct machine_reading *r)
+{
+	const struct machine *m = r->m;
+	if (str_equal(m->pmu_uncore, "boxes")) {
+		if (m->topology_sockets > 8 || m->uncore_bus + (m->topology_sockets - 1) * m->uncore_bus_step > 255)
+			return machine_wrong(r, &m->uncore_bus, "the last socket's bus is at most 255, the sockets at most 8");
+		if (m->uncore_sbos == 3)
+			return machine_wrong(r, &m->uncore_sbos, "2 or 4");
+		if (m->uncore_home_agents > 2)
+			return machine_wrong(r, &m->uncore_home_agents, "at most 2");
+		if (m->l3_slices < 1 || m->l3_slices > 24)
+			return machine_wrong(r, &m->l3_slices, "at most 24 with uncore boxes");
+		if (m->dram_channels % m->uncore_home_agents || m->dram_channels / m->uncore_home_agents > 4)
+			return machine_wrong(r, &m->dram_channels, "with uncore boxes up to 4 a home agent, as many for each");
+	}
+	if (str_equal(m->pmu_uncore, "mesh") && m->uncore_layout) {
+		const uint64_t most = m->uncore_layout == 1 ? 40 : 60;
+		if (m->topology_sockets > 8 || m->uncore_bus + 1 + (m->topology_sockets - 1) * m->uncore_bus_step > 255)
+			return machine_wrong(r, &m->uncore_bus, "the last socket's second bus is at most 255, the sockets at most 8");
+		if (m->l3_slices < 1 || m->l3_slices > most)
+			return machine_wrong(r, &m->l3_slices, "at most 40, or 60 with a discovery table");
+		if (m->dram_channels % m->uncore_home_agents || m->dram_channels / m->uncore_home_agents > 4 || m->dram_channels > 8)
+			return machine_wrong(r, &m->dram_channels, "with an uncore's mesh of this layout up to 8, as many for each home agent");
+	} else if (str_equal(m->pmu_uncore, "mesh")) {
+		if (m->uncore_home_agents > 2)
+			return machine_wrong(r, &m->uncore_home_agents, "at most 2");
+		if (m->topology_sockets > 8 || MESH_BUSES * m->uncore_bus + (m->topology_sockets - 1) * m->uncore_bus_step > 255 || MESH_BUSES * m->uncore_bus >= m->uncore_bus_step)
+			return machine_wrong(r, &m->uncore_bus, "the last socket's fourth bus is at most 255, and those of a socket below the next one's; sockets at most 8");
+		if (m->l3_slices < 1 || m->l3_slices > 28)
+			return machine_wrong(r, &m->l3_slices, "at most 28 with an uncore's mesh");
+		if (m->dram_channels % m->uncore_home_agents || m->dram_channels / m->uncore_home_agents > 3)
+			return machine_wrong(r, &m->dram_channels, "with an uncore's mesh up to 3 a home agent, as many for each");
+	}
+	return ST_OK;
+}
+
 static enum status check_pmu(struct machine_reading *r)
 {
 	struct machine *m = r->m;
@@ -206,25 +243,7 @@ static enum status check_pmu(struct machine_reading *r)
 		return machine_wrong(r, (const uint64_t *)(const void *)m->pmu_uncore, "client needs one socket, one complex and an L3");
 	if (m->uncore_window & 0x7FFF)
 		return machine_wrong(r, &m->uncore_window, "a multiple of 32 KiB");
-	if (str_equal(m->pmu_uncore, "boxes")) {
-		if (m->topology_sockets > 8 || m->uncore_bus + (m->topology_sockets - 1) * m->uncore_bus_step > 255)
-			return machine_wrong(r, &m->uncore_bus, "the last socket's bus is at most 255, the sockets at most 8");
-		if (m->uncore_sbos == 3)
-			return machine_wrong(r, &m->uncore_sbos, "2 or 4");
-		if (m->l3_slices < 1 || m->l3_slices > 24)
-			return machine_wrong(r, &m->l3_slices, "at most 24 with uncore boxes");
-		if (m->dram_channels % m->uncore_home_agents || m->dram_channels / m->uncore_home_agents > 4)
-			return machine_wrong(r, &m->dram_channels, "with uncore boxes up to 4 a home agent, as many for each");
-	}
-	if (str_equal(m->pmu_uncore, "mesh")) {
-		if (m->topology_sockets > 8 || MESH_BUSES * m->uncore_bus + (m->topology_sockets - 1) * m->uncore_bus_step > 255 || MESH_BUSES * m->uncore_bus >= m->uncore_bus_step)
-			return machine_wrong(r, &m->uncore_bus, "the last socket's fourth bus is at most 255, and those of a socket below the next one's; sockets at most 8");
-		if (m->l3_slices < 1 || m->l3_slices > 28)
-			return machine_wrong(r, &m->l3_slices, "at most 28 with an uncore's mesh");
-		if (m->dram_channels % m->uncore_home_agents || m->dram_channels / m->uncore_home_agents > 3)
-			return machine_wrong(r, &m->dram_channels, "with an uncore's mesh up to 3 a home agent, as many for each");
-	}
-	return ST_OK;
+	return check_boxes(r);
 }
 
 /* The map of a name, beside the machine file or built in; key: the field that names it. */

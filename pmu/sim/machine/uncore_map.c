@@ -7,6 +7,8 @@
 
 #define HEADER "box,code,umask,counters,flags,name,signals,why"
 enum { CELLS = 8, SHOWN = 48 };
+#define UMASK_MOST 0x7FFFFFFFFFull /* eight bits, and 31 above the select's 31 */
+#define UMASK_BITS 0xFFu          /* of it, those that can be combined */
 
 static const struct map_name boxes[] = {
 #define X(name) { #name, UNCORE_BOX_##name },
@@ -33,6 +35,7 @@ static const struct map_name flags[] = {
 	{ "snoop", UNCORE_SNOOP }, { "forwards", UNCORE_FORWARDS }, { "band", UNCORE_BAND }, { "bank", UNCORE_BANK },
 	{ "rank", UNCORE_RANK }, { "lanes", UNCORE_LANES }, { "edge", UNCORE_EDGE },
 	{ "region", UNCORE_REGION }, { "indirect", UNCORE_INDIRECT }, { "clocked", UNCORE_CLOCKED }, { "fast_exit", UNCORE_FAST_EXIT }, { "slow_exit", UNCORE_SLOW_EXIT },
+	{ "drd", UNCORE_DATA_READ }, { "crd", UNCORE_CODE_READ }, { "rfo", UNCORE_OWNERSHIP },
 };
 static const struct map_name queues[] = { { "read", UNCORE_OF_READ }, { "write", UNCORE_OF_WRITE }, { "peer", UNCORE_OF_PEER } };
 
@@ -143,9 +146,9 @@ static enum status read_row(struct reading *r, struct map_cell line, struct unco
 		return wrong(r, "code", c[1], "a number from 0 to 0x3FFF");
 	e->code = (uint16_t)v;
 	if (!map_same(c[2].at, c[2].length, "any", false)) {
-		if (parse_u64(c[2].at, c[2].length, &v) != ST_OK || v > 0xFFF)
-			return wrong(r, "umask", c[2], "a number from 0 to 0xFFF, or any");
-		e->umask = (int16_t)v;
+		if (parse_u64(c[2].at, c[2].length, &v) != ST_OK || v > UMASK_MOST)
+			return wrong(r, "umask", c[2], "a number from 0 to 0x7FFFFFFFFF, or any");
+		e->umask = (int64_t)v;
 	}
 	if (parse_u64(c[3].at, c[3].length, &v) != ST_OK || v > 0xFF || !v)
 		return wrong(r, "counters", c[3], "a mask of counters, 1 to 0xFF");
@@ -251,7 +254,7 @@ enum status uncore_map_load(struct machine *m, void *at)
 	return uncore_map_read(m->uncore_map.name, m->uncore_map.text, m->uncore_map.bytes, map + 1, map, problem, sizeof(problem));
 }
 
-static const struct uncore_row *row_of(const struct uncore_map *map, enum uncore_box box, unsigned code, int umask)
+static const struct uncore_row *row_of(const struct uncore_map *map, enum uncore_box box, unsigned code, int64_t umask)
 {
 	for (unsigned i = 0; i < map->count; i++)
 		if (map->rows[i].box == box && map->rows[i].code == code && map->rows[i].umask == umask)
@@ -274,15 +277,15 @@ static bool combines(const struct uncore_row *e)
 	       (e->how == UNCORE_CYCLES && e->box != UNCORE_BOX_SOCKET);
 }
 
-unsigned uncore_map_find(const struct uncore_map *map, enum uncore_box box, unsigned code, uint16_t umask, const struct uncore_row *rows[8])
+unsigned uncore_map_find(const struct uncore_map *map, enum uncore_box box, unsigned code, uint64_t umask, const struct uncore_row *rows[8])
 {
 	unsigned n = 0;
-	rows[0] = row_of(map, box, code, umask);
+	rows[0] = row_of(map, box, code, (int64_t)umask);
 	if (!rows[0])
 		rows[0] = row_of(map, box, code, UNCORE_UMASK_ANY);
 	if (rows[0])
 		return 1;
-	for (unsigned bit = 0; bit < 8; bit++) {
+	for (unsigned bit = 0; bit < 8 && !(umask & ~(uint64_t)UMASK_BITS); bit++) {
 		if (!(umask >> bit & 1))
 			continue;
 		const struct uncore_row *e = row_of(map, box, code, 1 << bit);

@@ -9,7 +9,7 @@
 #include "pmu/sim/signals/uncore_signal.h"
 
 /* The boxes of a map. SOCKET: the one PMU of a socket without boxes. */
-#define UNCORE_BOXES(X) X(UBOX) X(CBO) X(SBO) X(PCU) X(HA) X(IMC) X(IRP) X(QPI) X(R2) X(R3) X(CHA) X(M2M) X(UPI) X(M3UPI) X(IIO) X(TRAFFIC) X(SOCKET) X(L3) X(DF) X(UMC) X(ARB)
+#define UNCORE_BOXES(X) X(UBOX) X(CBO) X(SBO) X(PCU) X(HA) X(IMC) X(IRP) X(QPI) X(R2) X(R3) X(CHA) X(M2M) X(UPI) X(M3UPI) X(IIO) X(TRAFFIC) X(M2PCIE) X(SOCKET) X(L3) X(DF) X(UMC) X(ARB)
 enum uncore_box {
 #define X(name) UNCORE_BOX_##name,
 	UNCORE_BOXES(X)
@@ -45,7 +45,8 @@ enum uncore_flag { /* registers and fields that decide which occurrences count *
 	UNCORE_REGION = 32768, /* requests to region `least` of a node */
 	UNCORE_INDIRECT = 65536,    /* only on a machine whose homes send no data straight to cores */
 	UNCORE_CLOCKED = 131072,    /* a rank whose clock is never off has it in every cycle; with `rank` that rank's */
-	UNCORE_FAST_EXIT = 262144, UNCORE_SLOW_EXIT = 524288 /* only on a machine whose channels keep their DLLs on, or switch them off */
+	UNCORE_FAST_EXIT = 262144, UNCORE_SLOW_EXIT = 524288, /* only on a machine whose channels keep their DLLs on, or switch them off */
+	UNCORE_DATA_READ = 1048576, UNCORE_CODE_READ = 2097152, UNCORE_OWNERSHIP = 4194304 /* requests of that opcode, which the umask names */
 };
 enum { UNCORE_OF_READ = 253, UNCORE_OF_WRITE = 254, UNCORE_OF_PEER = 255 }; /* `least`: entries of a queue */
 
@@ -60,7 +61,7 @@ struct uncore_row {
 	uint8_t box, counters, how, least;
 	uint16_t code;
 	uint32_t flags;
-	int16_t umask;
+	int64_t umask;
 	uint8_t term_count;
 	const struct uncore_term *terms;
 	const char *name, *why; /* why: UNCORE_NEVER, UNCORE_UNMODELLED */
@@ -79,7 +80,7 @@ MUST_CHECK enum status uncore_map_load(struct machine *m, void *at);
 
 /* What a code counts: a row with exactly this umask or for any, or one row for each of its bits (up to 8 rows). 0 rows:
  * unknown code. */
-unsigned uncore_map_find(const struct uncore_map *map, enum uncore_box box, unsigned code, uint16_t umask, const struct uncore_row *rows[8]);
+unsigned uncore_map_find(const struct uncore_map *map, enum uncore_box box, unsigned code, uint64_t umask, const struct uncore_row *rows[8]);
 /* Any row of a code; NULL: unknown code. */
 const struct uncore_row *uncore_map_code(const struct uncore_map *map, enum uncore_box box, unsigned code);
 

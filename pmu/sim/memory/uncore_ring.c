@@ -5,6 +5,8 @@
  * With uncore.sbo_credits a message from a stop to an SBo takes a credit. Without a free one it is counted as stalled until the first credit
  * returns, but it arrives no later.
  *
+ * More slices or home agents than there are stops for are of a mesh: nothing is sent.
+ *
  * Not modelled: occupied slots, so that no message queues for its ring for more than a cycle, none is refused and no sender is throttled; the
  * order of stops of a real die. */
 #include "pmu/sim/memory/uncore_ring.h"
@@ -12,6 +14,8 @@
 #define LINKS 3
 
 static unsigned first_half(const struct machine *m) { return (unsigned)(m->l3_slices + 1) / 2; }
+
+static bool is_mesh(const struct machine *m) { return m->l3_slices > STOP_SBO - STOP_SLICE || m->uncore_home_agents > STOP_DEVICES - STOP_HOME; }
 
 /* Stops of a ring: devices, links, slices, SBos, home agent; or slices, SBos, home agent. */
 static unsigned length_of(const struct machine *m, unsigned ring)
@@ -130,6 +134,8 @@ static unsigned cross(struct memory *s, const struct uncore_ring_message *g, uns
 void uncore_ring_send(struct memory *s, const struct uncore_ring_message *g)
 {
 	unsigned ring, goal, skip = 1;
+	if (is_mesh(s->m))
+		return;
 	unsigned from = position_of(s->m, g->from, &ring);
 	const unsigned to = position_of(s->m, g->to, &goal);
 	queue(s, g, g->from, UNC_EGRESS_INSERT, UNC_EGRESS_OCCUPANCY, 0, 1, g->tags);
@@ -143,6 +149,8 @@ void uncore_ring_broadcast(struct memory *s, unsigned socket, unsigned from, uin
 	static const struct uncore_about ways[2] = { { .tags = UTAG(UP) }, { .tags = UTAG(DOWN) } };
 	const struct uncore_ring_message g = { .socket = socket, .from = from, .ring = UTAG(IV), .t = t };
 	unsigned start;
+	if (is_mesh(s->m))
+		return;
 	(void)position_of(s->m, from, &start);
 	queue(s, &g, from, UNC_EGRESS_INSERT, UNC_EGRESS_OCCUPANCY, 0, 1, UTAG(CACHE));
 	for (unsigned ring = 0; uncore_subscribed(s, UNC_RING_IV) && ring < 2; ring++)

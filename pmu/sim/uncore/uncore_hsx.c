@@ -27,10 +27,13 @@
 #define SEL_EVENT  0x20FFFFu /* code, unit mask, extended */
 #define FIXED_RESET (1u << 19)
 
-#define BOX_RESET_SELECTS  1u
-#define BOX_RESET_COUNTERS 2u
-#define BOX_FREEZE         (1u << 8)
 #define BOX_RESERVED_ONE   0x30000u
+/* Bits of a box's control: those since Sapphire Rapids are others (Linux 6.12, uncore_discovery.h). */
+static const struct control_bits { uint32_t reset_selects, reset_counters, freeze; } control_bits[] = { { 1u, 2u, 1u << 8 }, { 1u << 8, 1u << 9, 1u } };
+#define SEL_TID_OF_TABLE   (1u << 16) /* since Sapphire Rapids, of a CHA */
+#define CLOCK_OF_TABLE     1u         /* events of clocks since Sapphire Rapids */
+#define CLOCK_UMASK_OF_IMC 0x100u
+#define LEGAL_ICE_LAKE_CHA 0x3FFFFFFFFCEFFFFull
 
 /* What distinguishes the kinds. `legal`: bits of a select. */
 static const struct kind {
@@ -55,10 +58,25 @@ static const struct kind {
 	[HSX_CHA] = { "CHA", 0xFFCEFFFF, 4, 4, 2, false, false, false, false, 0, { 0x7FE1FFF, 0xFFFFFE3B } },
 	[HSX_M2M] = { "M2M", 0xFFC6FFFF, 4, 4, 0, false, false, false, false, 0, { 0 } },
 	[HSX_UPI] = { "UPI link", 0xFFEFFFFFC6FFFF, 4, 4, 0, false, false, false, false, 0, { 0 } },
-	[HSX_M3UPI] = { "M3UPI link", 0xFFC6FFFF, 3, 3, 0, false, false, false, false, 0, { 0 } },
+	[HSX_M3UPI] = { "M3UPI link", 0xFFC6FFFF, 4 /* on Skylake-SP with registers for three */, 3, 0, false, false, false, false, 0, { 0 } },
 	[HSX_IIO] = { "IIO stack", 0x7FFFFFC6FFFF, 4, 4, 0, false, false, false, false, 0, { 0 } },
-	[HSX_TRAFFIC] = { "IRP of a stack", 0xFFC6FFFF, 2, 2, 0, false, false, false, false, 0, { 0 } },
+	[HSX_TRAFFIC] = { "IRP of a stack", 0xFFC6FFFF, 4 /* of which most layouts have registers for two */, 2, 0, false, false, false, false, 0, { 0 } },
+	[HSX_M2PCIE] = { "M2PCIe of a stack", 0xFFC6FFFF, 4, 4, 0, false, false, false, false, 0, { 0 } },
 };
+
+static const struct control_bits *bits_of(const struct hsx *u) { return &control_bits[hsx_layout(u->m) >= HSX_SAPPHIRE_RAPIDS]; }
+
+/* Bits of a select: Linux 6.12, icx_* (57:32 of a CHA, 39:32 of an M2M, 47:36 and 50:48 of an IIO stack more), spr_* (55:32, of all, with another bit for threads; of a CHA, by the vendor's unit masks, 62:32). */
+static uint64_t legal_of(const struct hsx *u, const struct box *b)
+{
+	static const uint64_t ice_lake[HSX_KINDS] = { [HSX_CHA] = LEGAL_ICE_LAKE_CHA, [HSX_M2M] = 0xFFFFC6FFFFull, [HSX_IIO] = 0x7FFFFFFC6FFFFull };
+	const enum hsx_layout layout = hsx_layout(u->m);
+	if (layout == HSX_ICE_LAKE && ice_lake[b->kind])
+		return ice_lake[b->kind];
+	if (layout < HSX_SAPPHIRE_RAPIDS || b->kind == HSX_UBOX || b->kind == HSX_PCU || b->kind == HSX_IMC)
+		return kinds[b->kind].legal;
+	return b->kind == HSX_CHA ? 0x7FFFFFFFFFC6FFFFull | SEL_TID_OF_TABLE : b->kind == HSX_IIO ? 0x7FFFFFFC6FFFFull : 0xFFFFFFFFC6FFFFull;
+}
 
 const char *hsx_kind_name(enum hsx_kind kind) { return kinds[kind].name; }
 
@@ -84,8 +102,8 @@ static uint64_t value_of(const struct hsx *u, unsigned s, const struct box *b, u
 	const uint64_t hz = hsx_clock_hz(u->m, (enum hsx_kind)b->kind);
 	if (!c->on || c->dead)
 		return c->base;
-	if (c->how == UNCORE_CLOCK)
-		return c->base + cycles_at(u->m, uncore_taps_now(u->taps) - c->start, hz);
+	if (c->how == UNCORE_CLOCK) /* the fixed counter of Ice Lake-SP's channels: perfmon ICX, UNC_M_HCLOCKTICKS */
+		return c->base + cycles_at(u->m, uncore_taps_now(u->taps) - c->start, n == HSX_FIXED && b->kind == HSX_IMC && b->told ? hz / 2 : hz);
 	const uint64_t counted = uncore_watch_value(u->taps, s, (unsigned)c->watch);
 	return c->base + (c->time ? cycles_at(u->m, counted, hz) : counted);
 }
@@ -107,11 +125,17 @@ static const char *apply_threshold(const struct box *b, const struct counter *c,
 	return NULL;
 }
 
+/* The event, with what its unit mask has above bit 31 on meshes since Ice Lake-SP. */
+static uint64_t select_of(const struct hsx *u, const struct counter *c)
+{
+	return c->latched | (hsx_layout(u->m) == HSX_SKYLAKE ? 0 : (uint64_t)c->select_high << 32);
+}
+
 /* What an enabled counter's registers say that it counts; NULL, or why nothing. */
 static const char *meaning_of(const struct hsx *u, const struct box *b, unsigned n, struct hsx_meaning *out)
 {
 	const struct counter *c = &b->counter[n];
-	hsx_meaning(u->m, (enum hsx_kind)b->kind, b->instance, c->latched, &b->filter, out);
+	hsx_meaning(u->m, (enum hsx_kind)b->kind, b->instance, select_of(u, c), &b->filter, out);
 	if (out->how == UNCORE_COUNTER_0) {
 		if (n == 0 || !b->counter[0].on || b->counter[0].dead || meaning_of(u, b, 0, out))
 			return "counter 0 counts nothing that this one could see";
@@ -120,7 +144,7 @@ static const char *meaning_of(const struct hsx *u, const struct box *b, unsigned
 		return out->why;
 	if (out->how == UNCORE_NEVER)
 		return NULL;
-	if (b->kind != HSX_PCU && c->select & SEL_TID) { /* of a CHA: thread 2:0, core 8:3 */
+	if (b->kind != HSX_PCU && c->select & (hsx_layout(u->m) < HSX_SAPPHIRE_RAPIDS ? SEL_TID : SEL_TID_OF_TABLE)) { /* of a CHA: thread 2:0, core 8:3 */
 		const uint32_t id = b->filter.value[0];
 		out->watch.filter.by_thread = true;
 		out->watch.filter.thread = b->kind == HSX_CHA ? (uint8_t)((id >> 3 & 0x3F) * 2 + (id & 7)) : id & 0x3F;
@@ -140,7 +164,7 @@ static const char *begin(struct hsx *u, unsigned s, struct box *b, unsigned n, e
 	c->how = UNCORE_CLOCK;
 	if (n == HSX_FIXED)
 		return NULL;
-	const struct uncore_row *row = hsx_row(b->map, (enum hsx_kind)b->kind, c->latched);
+	const struct uncore_row *row = hsx_row(b->map, (enum hsx_kind)b->kind, select_of(u, c));
 	/* the IRP is two sets of two, each with the counters that the event may have */
 	if (row && !(row->counters >> (b->kind == HSX_IRP ? n & 1 : n) & 1)) {
 		*kind = FIND_WRONG_COUNTER;
@@ -298,7 +322,8 @@ enum status hsx_read_box(struct hsx *u, unsigned s, struct box *b, enum reg reg,
 static enum status write_control(struct hsx *u, unsigned s, struct box *b, uint64_t value, const struct access_to *a)
 {
 	const struct kind *k = &kinds[b->kind];
-	if (value & ~(uint64_t)(BOX_RESET_SELECTS | BOX_RESET_COUNTERS | BOX_FREEZE | BOX_RESERVED_ONE))
+	const struct control_bits *bits = bits_of(u);
+	if (value & ~(uint64_t)(bits->reset_selects | bits->reset_counters | bits->freeze | BOX_RESERVED_ONE))
 		hsx_finding_of_box(a, FIND_RESERVED_IGNORED, b, value, "reserved bits of a box control", "331051, box control");
 	const uint64_t fresh = value & ~(uint64_t)b->last_control;
 	if (b->kind == HSX_SBO && fresh & (fresh - 1)) {
@@ -307,17 +332,17 @@ static enum status write_control(struct hsx *u, unsigned s, struct box *b, uint6
 	}
 	if (k->must_one && !hsx_mesh(u->m) && b->kind != HSX_SBO && !(value & BOX_RESERVED_ONE))
 		hsx_finding_of_box(a, FIND_RESERVED_IGNORED, b, value, "bits 17:16 of a box control must be written 1, or bit 16 alone as drivers do", "331051, box control");
-	const bool released = b->frozen && !(value & BOX_FREEZE);
+	const bool released = b->frozen && !(value & bits->freeze);
 	b->last_control = (uint32_t)value;
-	b->frozen = value & BOX_FREEZE;
+	b->frozen = value & bits->freeze;
 	for (unsigned n = 0; n <= HSX_FIXED; n++) {
 		struct counter *c = &b->counter[n];
 		go_off(u, s, b, n);
-		if (value & BOX_RESET_SELECTS)
+		if (value & bits->reset_selects)
 			c->select = c->select_high = c->latched = 0;
 		else if (released)
 			c->latched = c->select & SEL_EVENT;
-		if (value & BOX_RESET_COUNTERS)
+		if (value & bits->reset_counters)
 			c->base = 0;
 	}
 	program_box(u, s, b, false, a);
@@ -328,11 +353,11 @@ static enum status write_select(struct hsx *u, unsigned s, struct box *b, unsign
 {
 	const struct kind *k = &kinds[b->kind];
 	struct counter *c = &b->counter[n];
-	const uint64_t legal = n == HSX_FIXED ? (SEL_EN | SEL_OV_EN | (b->kind == HSX_IMC ? FIXED_RESET | SEL_INVERT : 0)) : k->legal;
+	const uint64_t legal = n == HSX_FIXED ? (SEL_EN | SEL_OV_EN | (b->kind == HSX_IMC ? FIXED_RESET | SEL_INVERT : 0)) : legal_of(u, b);
 	if (value & ~legal) {
 		const bool faults = msr && value >> 32 & ~(legal >> 32);
 		if (a) {
-			struct sim_finding one = hsx_finding_of(a, b, n, (uint32_t)value);
+			struct sim_finding one = hsx_finding_of(a, b, n, value);
 			one.kind = faults ? FIND_RESERVED : FIND_RESERVED_IGNORED;
 			one.why = "reserved bits of a select";
 			one.cite = "331051, counter control";
@@ -367,9 +392,9 @@ enum status hsx_write_box(struct hsx *u, unsigned s, struct box *b, enum reg reg
 	case REG_CONTROL: return write_control(u, s, b, value, a);
 	case REG_SELECT: return write_select(u, s, b, n, value, msr, a);
 	case REG_SELECT_HIGH:
-		if (value & ~(k->legal >> 32))
-			hsx_finding_of_box(a, FIND_RESERVED_IGNORED, b, value & ~(k->legal >> 32), "reserved bits of a select", "331051, counter control");
-		b->counter[n].select_high = (uint32_t)(value & k->legal >> 32);
+		if (value & ~(legal_of(u, b) >> 32))
+			hsx_finding_of_box(a, FIND_RESERVED_IGNORED, b, value & ~(legal_of(u, b) >> 32), "reserved bits of a select", "331051, counter control");
+		b->counter[n].select_high = (uint32_t)(value & legal_of(u, b) >> 32);
 		program_box(u, s, b, true, a);
 		return ST_OK;
 	case REG_COUNTER: case REG_COUNTER_HIGH:
@@ -426,13 +451,14 @@ void hsx_init(void *box, const struct machine *m, struct uncore_taps *taps)
 		k->config = (uint32_t)m->l3_slices;
 		for (unsigned kind = 0; kind < HSX_KINDS; kind++)
 			for (unsigned i = 0; i < hsx_boxes(m, (enum hsx_kind)kind) && k->boxes < BOXES_MAX; i++)
-				k->box[k->boxes++] = (struct box){ .map = m->uncore, .kind = (uint8_t)kind, .instance = (uint8_t)i, .pci = hsx_mesh(m) ? hsx_mesh_pci_of(m, s, (enum hsx_kind)kind, i) : hsx_pci_of(m, s, (enum hsx_kind)kind, i) };
+				k->box[k->boxes++] = (struct box){ .map = m->uncore, .kind = (uint8_t)kind, .instance = (uint8_t)i, .told = hsx_layout(m) != HSX_SKYLAKE, .pci = hsx_layout(m) != HSX_SKYLAKE ? 0 : hsx_mesh(m) ? hsx_mesh_pci_of(m, s, (enum hsx_kind)kind, i) : hsx_pci_of(m, s, (enum hsx_kind)kind, i) };
 		for (unsigned i = 0; i < k->boxes; i++) {
 			struct box *b = &k->box[i];
 			for (unsigned n = 0; n <= HSX_FIXED; n++)
 				b->counter[n].watch = -1;
 			if (m->fault_firmware_counting && (b->kind == HSX_CBO || b->kind == HSX_CHA || b->kind == HSX_IMC)) { /* clocks, left on */
-				b->counter[1].select = SEL_EN;
+				b->counter[1].select = SEL_EN | (hsx_layout(m) < HSX_SAPPHIRE_RAPIDS ? 0 : CLOCK_OF_TABLE | (b->kind == HSX_IMC ? CLOCK_UMASK_OF_IMC : 0));
+				b->counter[1].latched = b->counter[1].select & SEL_EVENT;
 				b->counter[1].base = 0x1234;
 			}
 		}

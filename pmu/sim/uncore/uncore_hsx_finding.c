@@ -15,8 +15,11 @@ void hsx_finding_of_box(const struct access_to *a, enum finding_kind kind, const
 	sim_finding_add(a ? a->f : NULL, &one);
 }
 
+/* 0: on a mesh of addresses that a table or a window tells. */
 static uint32_t select_address(const struct box *b, unsigned n)
 {
+	if (b->told)
+		return 0;
 	switch ((enum hsx_kind)b->kind) {
 	case HSX_CBO: return 0xE01 + 0x10u * b->instance + n;
 	case HSX_SBO: return 0x721 + 10u * b->instance + n;
@@ -30,7 +33,7 @@ static uint32_t select_address(const struct box *b, unsigned n)
 	}
 }
 
-struct sim_finding hsx_finding_of(const struct access_to *a, const struct box *b, unsigned n, uint32_t select)
+struct sim_finding hsx_finding_of(const struct access_to *a, const struct box *b, unsigned n, uint64_t select)
 {
 	struct text t;
 	struct sim_finding one = { .value = select, .address = a->address, .clash = select_address(b, n) };
@@ -45,7 +48,7 @@ struct sim_finding hsx_finding_of(const struct access_to *a, const struct box *b
 
 void hsx_finding_of_counter(const struct access_to *a, enum finding_kind kind, const struct box *b, unsigned n, const char *why, const char *cite)
 {
-	struct sim_finding one = hsx_finding_of(a, b, n, b->counter[n].select);
+	struct sim_finding one = hsx_finding_of(a, b, n, (uint64_t)b->counter[n].select_high << 32 | b->counter[n].select);
 	one.kind = kind;
 	one.why = why;
 	one.cite = cite;

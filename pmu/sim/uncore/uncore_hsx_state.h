@@ -5,7 +5,7 @@
 #include "pmu/sim/uncore/uncore_hsx.h"
 
 #define SOCKETS_MAX 8
-#define BOXES_MAX   56
+#define BOXES_MAX   128
 
 /* Mistakes of a counter that are told once. */
 enum mistake { MISTAKE_LATCH = 1, MISTAKE_EVENT = 2, MISTAKE_THRESHOLD = 4, MISTAKE_FROZEN = 8 };
@@ -25,7 +25,7 @@ struct counter {
 struct box {
 	const struct uncore_map *map; /* the machine's */
 	uint8_t kind, instance;
-	bool frozen;
+	bool frozen, told;            /* told: a mesh's since Ice Lake-SP, where a table or a window tells its address */
 	uint32_t pci;                 /* configuration space: its function's address, as findings have it */
 	uint32_t last_control;        /* the last value written to its control */
 	uint32_t status;
@@ -54,7 +54,7 @@ struct access_to { struct sim_finding *f; uint32_t address; };
 void hsx_finding(const struct access_to *a, enum finding_kind kind, uint64_t value, const char *why);
 void hsx_finding_of_box(const struct access_to *a, enum finding_kind kind, const struct box *b, uint64_t value, const char *why, const char *cite);
 void hsx_finding_of_counter(const struct access_to *a, enum finding_kind kind, const struct box *b, unsigned n, const char *why, const char *cite);
-struct sim_finding hsx_finding_of(const struct access_to *a, const struct box *b, unsigned n, uint32_t select);
+struct sim_finding hsx_finding_of(const struct access_to *a, const struct box *b, unsigned n, uint64_t select);
 const char *hsx_kind_name(enum hsx_kind kind);
 
 enum reg { REG_CONTROL, REG_SELECT, REG_SELECT_HIGH, REG_COUNTER, REG_COUNTER_HIGH, REG_FILTER, REG_STATUS, REG_NONE };
@@ -81,6 +81,22 @@ enum status hsx_wrmsr(void *box, unsigned thread, uint32_t msr, uint64_t value, 
 uint32_t hsx_pci_of(const struct machine *m, unsigned socket, enum hsx_kind kind, unsigned instance);
 enum status hsx_pci_read32(void *box, struct pci_address at, uint32_t *value, struct sim_finding *finding);
 enum status hsx_pci_write32(void *box, struct pci_address at, uint32_t value, struct sim_finding *finding);
+/* uncore_mesh_told.c: meshes since Ice Lake-SP. */
+enum status hsx_told_rdmsr(struct hsx *u, unsigned s, uint32_t msr, uint64_t *value, struct sim_finding *f);
+enum status hsx_told_wrmsr(struct hsx *u, unsigned s, uint32_t msr, uint64_t value, struct sim_finding *f);
+enum status hsx_told_pci_read32(struct hsx *u, struct pci_address at, uint32_t *value, struct sim_finding *f);
+enum status hsx_told_pci_write32(struct hsx *u, struct pci_address at, uint32_t value, struct sim_finding *f);
+enum status hsx_told_mmio_read(void *box, uint64_t address, unsigned width_bytes, uint64_t *value, struct sim_finding *f);
+enum status hsx_told_mmio_write(void *box, uint64_t address, unsigned width_bytes, uint64_t value, struct sim_finding *f);
+/* uncore_mesh_table.c: a socket's discovery table. A quadword of it; what is at an address of it; a doubleword of the function that tells where it is; the address of a
+ * box's control, as the table has it, 0: the socket has no such box; whose function an address is, kind HSX_KINDS: the one that tells, and one above: the UBox's. */
+uint64_t hsx_table_quad(const struct hsx *u, unsigned socket, unsigned n);
+bool hsx_table_memory(const struct hsx *u, uint64_t address, uint64_t *value);
+uint32_t hsx_table_capability(const struct hsx *u, unsigned socket, uint16_t reg);
+uint64_t hsx_table_control(const struct machine *m, unsigned socket, enum hsx_kind kind, unsigned instance);
+bool hsx_table_place(const struct machine *m, unsigned socket, struct pci_address at, uint8_t *kind, uint8_t *instance, uint16_t *id);
+/* uncore_mesh.c: registers of PCU and UBox, which are where they were on Skylake-SP; NULL: none of theirs. */
+struct box *hsx_mesh_fixed_msr(struct hsx_socket *k, uint32_t msr, enum reg *reg, unsigned *n);
 /* uncore_mesh.c: the same of a mesh; the offset of a box's first select in its function, and the distance of selects. */
 uint32_t hsx_mesh_pci_of(const struct machine *m, unsigned socket, enum hsx_kind kind, unsigned instance);
 uint32_t hsx_mesh_select(enum hsx_kind kind, unsigned n);

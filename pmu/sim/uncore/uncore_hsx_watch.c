@@ -12,11 +12,12 @@
 #define CHA_NOT_NEAR    32u
 #define STACKS 6            /* of devices, of a mesh: Linux 6.12, skx_uncore_iio */
 #define PCU_HZ 800000000ull /* manual 331051-002, 2.8 */
+#define PCU_HZ_SINCE_ICE_LAKE 1000000000ull /* perfmon ICX, UNC_P_CLOCKTICKS */
 
 uint64_t hsx_clock_hz(const struct machine *m, enum hsx_kind kind)
 {
 	switch (kind) {
-	case HSX_PCU: return PCU_HZ;
+	case HSX_PCU: return hsx_layout(m) == HSX_SKYLAKE ? PCU_HZ : PCU_HZ_SINCE_ICE_LAKE;
 	case HSX_QPI: case HSX_UPI: return m->uncore_qpi_mts * 1000000 / 8; /* eight transfers a cycle */
 	case HSX_IMC: return m->dram_channel_bytes_per_second / 16; /* 8 bytes at both edges */
 	default: return m->uncore_hz;
@@ -24,6 +25,8 @@ uint64_t hsx_clock_hz(const struct machine *m, enum hsx_kind kind)
 }
 
 bool hsx_mesh(const struct machine *m) { return str_equal(m->pmu_uncore, "mesh"); }
+
+enum hsx_layout hsx_layout(const struct machine *m) { return hsx_mesh(m) ? (enum hsx_layout)m->uncore_layout : HSX_SKYLAKE; }
 
 unsigned hsx_boxes(const struct machine *m, enum hsx_kind kind)
 {
@@ -35,8 +38,10 @@ unsigned hsx_boxes(const struct machine *m, enum hsx_kind kind)
 	case HSX_SBO: return (unsigned)m->uncore_sbos;
 	case HSX_HA: case HSX_M2M: return (unsigned)m->uncore_home_agents;
 	case HSX_IIO: case HSX_TRAFFIC: return STACKS;
+	case HSX_M2PCIE: return hsx_layout(m) == HSX_ICE_LAKE || hsx_layout(m) == HSX_SAPPHIRE_RAPIDS ? STACKS : 0;
 	case HSX_IMC: return (unsigned)m->dram_channels;
-	case HSX_QPI: case HSX_R3: case HSX_UPI: case HSX_M3UPI: return (unsigned)m->uncore_qpi_links;
+	case HSX_M3UPI: return hsx_layout(m) == HSX_SIERRA_FOREST ? 0 : (unsigned)m->uncore_qpi_links;
+	case HSX_QPI: case HSX_R3: case HSX_UPI: return (unsigned)m->uncore_qpi_links;
 	default: return 1;
 	}
 }
@@ -102,6 +107,15 @@ static const char *cha_filters(unsigned flags, const struct hsx_filters *f, stru
 		out->watch.filter.opcode = (uint16_t)(opcode >> 7 == 4 ? 0x180 | (opcode & 0x7F) : 0);
 	}
 	return NULL;
+}
+
+/* The opcode that a unit mask names. */
+static void opcode_of(unsigned flags, struct uncore_pass *out)
+{
+	static const struct { unsigned flag; uint16_t opcode; } opcodes[] = { { UNCORE_DATA_READ, 0x182 }, { UNCORE_CODE_READ, 0x181 }, { UNCORE_OWNERSHIP, 0x180 } };
+	for (unsigned i = 0; i < COUNT_OF(opcodes); i++)
+		if (flags & opcodes[i].flag)
+			out->by_opcode = true, out->opcode = opcodes[i].opcode;
 }
 
 static void filters_of(unsigned flags, const struct hsx_filters *f, struct uncore_pass *out)
@@ -191,20 +205,21 @@ static void row_filter(const struct machine *m, const struct uncore_row *e, uint
 	}
 }
 
-const struct uncore_row *hsx_row(const struct uncore_map *map, enum hsx_kind kind, uint32_t select)
+static unsigned code_of(uint64_t select) { return (select & 0xFF) | (select >> 21 & 1 ? UNCORE_CODE_EXTENDED : 0); }
+static uint64_t umask_of(uint64_t select) { return (select >> 8 & 0xFF) | select >> 32 << 8; }
+
+const struct uncore_row *hsx_row(const struct uncore_map *map, enum hsx_kind kind, uint64_t select)
 {
-	const unsigned code = (select & 0xFF) | (select >> 21 & 1 ? UNCORE_CODE_EXTENDED : 0);
 	const struct uncore_row *rows[8];
-	return uncore_map_find(map, (enum uncore_box)kind, code, (uint8_t)(select >> 8), rows) ? rows[0] : uncore_map_code(map, (enum uncore_box)kind, code);
+	return uncore_map_find(map, (enum uncore_box)kind, code_of(select), umask_of(select), rows) ? rows[0] : uncore_map_code(map, (enum uncore_box)kind, code_of(select));
 }
 
-void hsx_meaning(const struct machine *m, enum hsx_kind kind, unsigned instance, uint32_t select, const struct hsx_filters *filters,
+void hsx_meaning(const struct machine *m, enum hsx_kind kind, unsigned instance, uint64_t select, const struct hsx_filters *filters,
                  struct hsx_meaning *out)
 {
 	const struct uncore_row *rows[8];
-	const unsigned code = (select & 0xFF) | (select >> 21 & 1 ? UNCORE_CODE_EXTENDED : 0);
 	const uint8_t umask = (uint8_t)(select >> 8);
-	const unsigned n = uncore_map_find(m->uncore, (enum uncore_box)kind, code, umask, rows);
+	const unsigned n = uncore_map_find(m->uncore, (enum uncore_box)kind, code_of(select), umask_of(select), rows);
 	unsigned flags = 0, silent = 0;
 	*out = (struct hsx_meaning){ .how = n ? (enum uncore_how)rows[0]->how : UNCORE_UNMODELLED, .why = n ? rows[0]->why : "this unit mask" };
 	for (unsigned i = 0; i < n; i++) {
@@ -221,10 +236,11 @@ void hsx_meaning(const struct machine *m, enum hsx_kind kind, unsigned instance,
 		row_how(m, e, filters, out);
 		add_terms(m, kind, instance, e, out);
 		row_filter(m, e, umask, &out->watch.filter);
+		opcode_of(e->flags, &out->watch.filter);
 	}
 	if (n && silent == n)
 		out->how = UNCORE_NEVER;
-	if (kind != HSX_CHA) {
+	if (kind != HSX_CHA || hsx_layout(m) != HSX_SKYLAKE) {
 		filters_of(flags, filters, &out->watch.filter);
 		return;
 	}

@@ -63,6 +63,11 @@ static struct box *msr_box(struct hsx_socket *k, uint32_t msr, enum reg *reg, un
 		*n = at < 5 ? at - 1 : at - 8;
 		return hsx_find_box(k, HSX_IIO, (msr - STACK_FIRST) / STACK_STEP);
 	}
+	return hsx_mesh_fixed_msr(k, msr, reg, n);
+}
+
+struct box *hsx_mesh_fixed_msr(struct hsx_socket *k, uint32_t msr, enum reg *reg, unsigned *n)
+{
 	if (msr - 0x710 < 11) { /* PCU: control, 4 selects, filter, status, 4 counters */
 		const unsigned at = msr - 0x710;
 		*reg = at == 0 ? REG_CONTROL : at < 5 ? REG_SELECT : at == 5 ? REG_FILTER : at == 6 ? REG_STATUS : REG_COUNTER;
@@ -89,6 +94,8 @@ static enum status mesh_rdmsr(void *box, unsigned thread, uint32_t msr, uint64_t
 	const unsigned s = socket_of(u, thread);
 	enum reg reg;
 	unsigned n;
+	if (hsx_layout(u->m) != HSX_SKYLAKE)
+		return hsx_told_rdmsr(u, s, msr, value, f);
 	if (msr == GLOBAL_CTL || msr == CPU_BUS_NUMBER) {
 		sim_finding_none(f);
 		*value = msr == GLOBAL_CTL ? 0 : BUSES_VALID; /* freeze and unfreeze are only written */
@@ -110,6 +117,8 @@ static enum status mesh_wrmsr(void *box, unsigned thread, uint32_t msr, uint64_t
 	const struct access_to a = { f, msr };
 	enum reg reg;
 	unsigned n;
+	if (hsx_layout(u->m) != HSX_SKYLAKE)
+		return hsx_told_wrmsr(u, s, msr, value, f);
 	if (msr != GLOBAL_CTL) {
 		struct box *b = msr_box(&u->socket[s], msr, &reg, &n);
 		if (!b || reg == REG_NONE)
@@ -167,7 +176,7 @@ static enum reg pci_reg(const struct place *p, uint16_t at, unsigned *n)
 	if (p->kind == HSX_KINDS)
 		return REG_NONE;
 	const struct offsets *o = &offsets[p->kind];
-	const unsigned counters = hsx_counters((enum hsx_kind)p->kind);
+	const unsigned counters = p->kind == HSX_M3UPI ? 3 : hsx_counters((enum hsx_kind)p->kind);
 	if (at == o->control)
 		return REG_CONTROL;
 	if (o->status && at == o->status)
@@ -204,6 +213,8 @@ static enum status mesh_pci_read32(void *box, struct pci_address at, uint32_t *v
 {
 	struct hsx *u = box;
 	unsigned socket, instance, n;
+	if (hsx_layout(u->m) != HSX_SKYLAKE)
+		return hsx_told_pci_read32(u, at, value, finding);
 	const struct place *p = find_place(u, at, &socket, &instance);
 	uint64_t v = 0;
 	if (!p)
@@ -226,6 +237,8 @@ static enum status mesh_pci_write32(void *box, struct pci_address at, uint32_t v
 {
 	struct hsx *u = box;
 	unsigned socket, instance, n;
+	if (hsx_layout(u->m) != HSX_SKYLAKE)
+		return hsx_told_pci_write32(u, at, value, finding);
 	const struct place *p = find_place(u, at, &socket, &instance);
 	const struct access_to a = { finding, encoded(at.bus, at.device, at.function, at.reg) };
 	if (!p)
@@ -241,4 +254,4 @@ static enum status mesh_pci_write32(void *box, struct pci_address at, uint32_t v
 }
 
 const struct box_kind box_mesh = { .name = "mesh", .bytes = hsx_bytes, .init = hsx_init, .rdmsr = mesh_rdmsr, .wrmsr = mesh_wrmsr,
-	.pci_read32 = mesh_pci_read32, .pci_write32 = mesh_pci_write32 };
+	.pci_read32 = mesh_pci_read32, .pci_write32 = mesh_pci_write32, .mmio_read = hsx_told_mmio_read, .mmio_write = hsx_told_mmio_write };

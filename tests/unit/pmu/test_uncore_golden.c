@@ -42,6 +42,12 @@ static const struct golden { const char *box, *names[4], *machine; } golden[] = 
 	{ "m3upi", { "UNC_M3UPI_CLOCKTICKS" }, "skylake-sp" },
 	{ "iio", { "UNC_IIO_CLOCKTICKS" }, "skylake-sp" },
 	{ "irp", { "UNC_I_CLOCKTICKS" }, "skylake-sp" },
+	{ "cha", { "UNC_CHA_TOR_OCCUPANCY.IA_MISS_DRD", "UNC_CHA_TOR_INSERTS.IA_MISS_DRD", "UNC_CHA_COUNTER0_OCCUPANCY:thresh=1" }, "ice-lake-sp" },
+	{ "imc", { "UNC_M_CAS_COUNT.RD", "UNC_M_CAS_COUNT.WR", "UNC_M_HCLOCKTICKS" }, "ice-lake-sp" },
+	{ "m2pcie", { "UNC_M2P_CLOCKTICKS" }, "ice-lake-sp" },
+	{ "cha", { "UNC_CHA_TOR_OCCUPANCY.IA_MISS_DRD", "UNC_CHA_TOR_INSERTS.IA_MISS_DRD" }, "sapphire-rapids" },
+	{ "imc", { "UNC_M_CAS_COUNT.RD", "UNC_M_CAS_COUNT.WR" }, "sapphire-rapids" },
+	{ "m2m", { "UNC_M2M_IMC_READS.ALL", "UNC_M2M_CLOCKTICKS" }, "sapphire-rapids" },
 };
 
 static unsigned events_of(const struct golden *g)
@@ -57,7 +63,7 @@ static struct machine small(const char *name)
 	struct machine m = core_bench_machine(name ? name : "haswell-ep");
 	m.l3_bytes = m.l3_bytes / m.l3_slices;
 	m.l3_slices = 1;
-	m.topology_cores = 2;
+	m.topology_cores = m.l2_cores > 2 ? m.l2_cores : 2; /* whole clusters */
 	m.uncore_sbos = 2;
 	m.uncore_home_agents = 1;
 	m.dram_channels = 1;

@@ -71,7 +71,7 @@ static void expect_boxes(struct uncore_rig *r, const struct variant *v, unsigned
 {
 	const unsigned b = box_named(r, name);
 	if (r->u.present[socket][b] != want)
-		fail_msg("%s: socket %u has %s %x, not %x", v->what, socket, name, r->u.present[socket][b], want);
+		fail_msg("%s: socket %u has %s %x, not %x", v->what, socket, name, (unsigned)r->u.present[socket][b], want);
 	assert_true(!want || !r->u.box_absent[b]);
 	if (!want && !r->u.box_absent[b])
 		fail_msg("%s: no word about %s", v->what, name);

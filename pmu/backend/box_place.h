@@ -1,0 +1,45 @@
+/* pmu/backend/box_place.h: where the registers of uncore boxes are that the machine tells itself: a function's window, or a discovery table.
+ *
+ * The description of a box says which of both (window, type), its registers' offsets and which bits of them may be written. A teller is the function that
+ * told; each socket has one. The driver and the guard look for themselves, by the same rules; both only read. */
+#ifndef PMU_BOX_PLACE_H
+#define PMU_BOX_PLACE_H
+
+#include "pmu/access.h"
+#include "tables/processor.h"
+
+#define BOX_PLACES_MAX   640 /* of all sockets */
+#define BOX_TELLERS_MAX  8
+#define BOX_INSTANCES    64  /* of a type in a socket */
+
+/* base: the address from which offsets are told; in configuration space segment 30:28, bus 27:20, device 19:15, function 14:12, register. control, counter: offsets of
+ * the first select and counter, and how many; counters 0: as described. */
+struct box_place { uint64_t base; uint8_t box, teller, instance, control, counter, counters, width; };
+struct box_places {
+	struct pci_address teller[BOX_TELLERS_MAX];
+	uint8_t tellers;
+	bool tables;          /* the tellers told tables */
+	uint16_t count;
+	uint16_t unknown;     /* units of a table that no box is described for */
+	uint16_t refused;     /* units whose table is not as described, or that there is no room for */
+	const char *why;      /* the first of these; NULL: none */
+	struct box_place list[BOX_PLACES_MAX];
+};
+
+/* Whether the machine tells where the box is. */
+bool box_place_told(const struct uncore_box *b);
+/* Looks for all of a processor's. ST_OK also where there are none. */
+MUST_CHECK enum status box_place_find(const struct access *a, const struct processor *p, struct box_places *out);
+/* NULL: not there. */
+const struct box_place *box_place_of(const struct box_places *l, unsigned box, unsigned teller, unsigned instance);
+/* Offset of a select and of a counter from a place's base. */
+uint32_t box_place_select(const struct box_place *at, const struct uncore_box *b, unsigned c);
+uint32_t box_place_counter(const struct box_place *at, const struct uncore_box *b, unsigned c);
+/* An address of configuration space as `base` has it, and back. */
+uint64_t box_place_encoded(struct pci_address at);
+struct pci_address box_place_decoded(uint64_t base, uint32_t offset);
+
+/* box_table.c: reads the discovery table that a function's capability names, if it has one, and adds its units. `teller`: number of the function. True: it has one. */
+bool box_table_read(const struct access *a, const struct processor *p, struct pci_address function, struct box_places *out);
+
+#endif
