@@ -67,7 +67,7 @@ void amd_identify(const struct access *a, struct cpu *cpu)
 	}
 	cpu->ibs = sampling(a, cpu->processor);
 	if (perfmon.eax & PERFMON_LBR && cpu->processor->lbr_pairs)
-		cpu->amd_branch_records = perfmon.ebx >> 4 & 0x3F;
+		cpu->branch_records = (struct cpu_branch_records){ .pairs = perfmon.ebx >> 4 & 0x3F, .kind = BRANCH_RECORDS_AMD };
 	if (second && perfmon.ebx & 0xF)
 		counters = perfmon.ebx & 0xF;
 	cpu->pmu_kind = core ? PMU_AMD : PMU_AMD_LEGACY;

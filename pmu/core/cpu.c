@@ -169,6 +169,19 @@ static uint32_t listed(const struct processor *p, uint32_t first, uint32_t mask)
 	return mask & found;
 }
 
+/* Architectural last-branch records (SDM volume 2A, CPUID leaves 07H and 1CH): bit n of EAX tells a depth of 8 * (n + 1). */
+static void read_branch_records(struct probe *p)
+{
+	struct cpuid_regs r;
+	if (!probe_leaf(p, 7, 0, &r) || !probe_bits(r.edx, 19, 19) || !probe_leaf(p, 0x1C, 0, &r))
+		return;
+	unsigned deepest = 0;
+	for (unsigned bit = 0; bit < 8; bit++)
+		deepest = r.eax >> bit & 1 ? 8 * (bit + 1) : deepest;
+	p->cpu->branch_records = (struct cpu_branch_records){ .pairs = (uint8_t)deepest, .kind = deepest ? BRANCH_RECORDS_ARCHITECTURAL : BRANCH_RECORDS_MODEL,
+		.levels = probe_bits(r.ebx, 0, 0), .kinds = probe_bits(r.ebx, 1, 1), .mispredicted = probe_bits(r.ecx, 0, 0) };
+}
+
 /* Family 15's counters, which no leaf of CPUID tells. */
 static void read_netburst(struct probe *p)
 {
@@ -261,6 +274,7 @@ static void read_pmu(struct probe *p)
 		cpu->perf_capabilities = 0;
 	if (!listed(cpu->processor, MSR_A_PMC0, 1))
 		cpu->perf_capabilities &= ~CAPABILITY_FW_WRITE;
+	read_branch_records(p);
 }
 
 /* Leaves 0, 1 and the extended limit: all that choosing a descriptor needs. */
@@ -311,6 +325,7 @@ void cpu_without_counters(struct cpu *cpu)
 	cpu->general_mask = cpu->fixed_mask = cpu->ibs = 0;
 	cpu->unlisted = cpu->perf_capabilities = 0;
 	cpu->pebs = false;
+	cpu->branch_records = (struct cpu_branch_records){ .pairs = 0 };
 	cpu->pmu_absent = "no event is one of all kinds of cores";
 }
 

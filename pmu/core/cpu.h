@@ -21,6 +21,11 @@ struct cpu_cache {
 /* Where the general counters' registers are. */
 enum pmu_kind { PMU_INTEL, PMU_AMD_LEGACY, PMU_AMD }; /* the second: the four counters of old; the third: those that CPUID tells of */
 
+/* Last-branch records: those of Intel's models, which their descriptors tell (pairs 0 here); AMD's LbrExtV2; Intel's architectural ones. Of the last, whether
+ * privilege levels and kinds of branches can be left out, and whether mispredictions are told (CPUID leaf 0x1C). */
+enum branch_records_kind { BRANCH_RECORDS_MODEL, BRANCH_RECORDS_AMD, BRANCH_RECORDS_ARCHITECTURAL };
+struct cpu_branch_records { uint8_t pairs; enum branch_records_kind kind; bool levels, kinds, mispredicted; };
+
 struct cpu {
 	char vendor[13];
 	char brand[49];
@@ -46,7 +51,7 @@ struct cpu {
 	uint64_t perf_capabilities;   /* MSR 0x345, 0 if there is none */
 	bool pebs;                    /* debug store present, not disabled, record format known */
 	uint32_t ibs;                 /* instruction-based sampling: CPUID 0x8000001B EAX; 0: none */
-	uint8_t amd_branch_records;  /* pairs of AMD's last-branch records (LbrExtV2), 0: none */
+	struct cpu_branch_records branch_records; /* last-branch records that CPUID tells */
 	uint8_t physical_address_bits;
 	uint16_t threads_per_core, threads_per_package; /* CPUID 0x1F or 0xB, of NetBurst 1 and 4; 0 unknown */
 	const struct processor *processor; /* the descriptor that matched, never NULL after ST_OK */

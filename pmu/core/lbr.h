@@ -29,17 +29,17 @@ const char *lbr_filter_name(unsigned bit);
 
 struct lbr_pair { uint64_t from, to; bool mispredicted; };
 
-/* The registers: of the pairs' sources and targets, `step` from one to the next; the filter; which pair is the newest (0: the first); the one whose bit `record`
- * starts recording. */
-struct lbr_stack { uint8_t pairs_most, step; bool amd; uint32_t from, to, select, newest, control, record; };
+/* The registers: of the pairs' sources and targets, `step` from one to the next; what else is told of a pair (0: nothing); the filter (0: none of its own); which
+ * pair is the newest (0: the first); the one whose bit `record` starts recording. */
+struct lbr_stack { uint8_t pairs_most, step; enum branch_records_kind kind; uint32_t from, to, info, select, newest, control, record; };
 
 struct lbr {
 	const struct access *a;
 	const struct cpu *cpu;
 	unsigned core, pairs;
 	const struct lbr_stack *stack;
-	bool has_info;         /* mispredictions stand in registers of their own (formats 5 and 7, SDM 17.4.8.1) */
-	bool can_filter;       /* the register that filters is there */
+	bool has_info;         /* mispredictions stand in registers of their own (formats 5 and 7, SDM 17.4.8.1; architectural ones) */
+	bool can_filter;       /* kinds of branches can be left out */
 	uint64_t control;      /* what the register that starts recording holds meanwhile */
 };
 

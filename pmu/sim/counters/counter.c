@@ -347,6 +347,7 @@ struct counters *counters_init(void *at, const struct machine *m, unsigned threa
 {
 	struct counters *p = at;
 	memset(p, 0, sizeof(*p));
+	p->lbr_depth = m->pmu_lbr_pairs;
 	p->m = m;
 	p->signals = signals;
 	p->thread = thread;

@@ -40,9 +40,8 @@ static uint64_t short_of(uint64_t cycles)
 
 static uint64_t *branches(const struct counters *p, uint64_t *w)
 {
-	const unsigned pairs = (unsigned)p->m->pmu_lbr_pairs;
 	for (unsigned i = 0; i <= (p->pebs_groups >> 24 & 0xFF); i++) {
-		const unsigned at = pairs ? (unsigned)(p->lbr_tos + pairs - i) % pairs : 0;
+		const unsigned at = counter_lbr_entry(p, i);
 		*w++ = p->lbr_from[at];
 		*w++ = p->lbr_to[at];
 		*w++ = p->lbr_info[at];

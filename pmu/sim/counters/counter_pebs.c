@@ -1,4 +1,4 @@
-/* pmu/sim/counters/counter_pebs.c: debug store area, PEBS records, load-latency facility, last-branch records.
+/* pmu/sim/counters/counter_pebs.c: debug store area, PEBS records, load-latency facility.
  *
  * SDM volume 3, "Precise Event Based Sampling" of Core 2, Nehalem, Haswell and Skylake; record layouts: 0x90 bytes (format
  * 0), 0xB0 (1), 0xC0 (2), 0xC8 (3); counter_adaptive.c has later ones. A counter under PEBS counts retired instructions that meet its event, in program order.
@@ -9,15 +9,10 @@
  *
  * Not modelled: branch trace store, the time to write a record and the lines that it evicts, records of one assist for
  * several counters, GLOBAL_CTRL = 0 that does not stop PEBS (errata of versions up to 4), TSX and HLE fields (written as
- * 0), the call-stack mode of the LBR. */
+ * 0). */
 #include "pmu/sim/counters/counter_state.h"
 
-#define MSR_LBR_SELECT   0x1C8
-#define MSR_LBR_TOS      0x1C9
 #define MSR_DEBUGCTL     0x1D9
-#define MSR_LBR_FROM     0x680 /* Nehalem and later; Core 2: 0x40, 0x60 */
-#define MSR_LBR_TO       0x6C0
-#define MSR_LBR_INFO     0xDC0 /* LBR format 5 */
 #define MSR_PEBS_ENABLE  0x3F1
 #define MSR_PEBS_LD_LAT  0x3F6
 #define MSR_PEBS_FRONTEND 0x3F7
@@ -33,7 +28,6 @@
 #define STATUS_OVFBUF     (1ull << 62)
 #define DEBUGCTL_LBR      1u
 #define DEBUGCTL_FREEZE_LBRS (1u << 11)
-#define LBR_FORMAT_INFO   5
 #define PRECISE_STORE     (1ull << 63) /* Sandy Bridge: IA32_PMC3 records precise stores */
 #define PERIOD_MOST       (1ull << 31) /* a counter that is further from its overflow counts, and does not sample */
 #define RECORD_MOST 154 /* words: all groups of an adaptive record, 32 last branches */
@@ -266,30 +260,6 @@ static bool tagged_above(struct counters *p, const struct retired *r)
 	return r->load_latency > threshold;
 }
 
-/* Whose filter holds for a thread: its own, or that of its core. */
-static struct counters *lbr_filter(struct counters *p) { return p->m->pmu_lbr_select == 2 ? p->first : p; }
-
-static void last_branch(struct counters *p, const struct retired *r)
-{
-	const struct insn *in = r->insn;
-	unsigned kind = in->ret ? 5 : in->call ? (in->indirect ? 4 : 3) : in->conditional ? 2 : in->indirect ? 6 : 7;
-	/* MSR_LBR_SELECT: bit 0 suppresses branches at CPL 0, bit 1 others, bits 2 to 8 one kind of branch each. */
-	if (p->m->pmu_lbr_select && (lbr_filter(p)->lbr_select & ((p->user ? 2u : 1u) | 1u << kind)))
-		return;
-	if (p->m->pmu_amd) {
-		counter_amd_branch(p, r);
-		return;
-	}
-	p->lbr_tos = (p->lbr_tos + 1) % p->m->pmu_lbr_pairs;
-	uint64_t sign = (uint64_t)((int64_t)(r->ip << 16) >> 16);
-	bool info = p->m->pmu_lbr_format == LBR_FORMAT_INFO;
-	p->lbr_from[p->lbr_tos] = info ? sign : (sign & ~(1ull << 63)) | (uint64_t)r->mispredicted << 63;
-	p->lbr_to[p->lbr_tos] = (uint64_t)((int64_t)(r->next_ip << 16) >> 16);
-	uint64_t cycles = r->cycle - p->lbr_last_cycle;
-	p->lbr_info[p->lbr_tos] = (uint64_t)r->mispredicted << 63 | (cycles > 0xFFFF ? 0xFFFF : cycles);
-	p->lbr_last_cycle = r->cycle;
-}
-
 #define HIGHEST_FIRST 1 /* fault.counter_priority */
 #define RECORDS_LAST  2
 
@@ -327,7 +297,7 @@ void counters_retired(struct counters *p, const struct retired *r, const struct 
 		if (p->debugctl & DEBUGCTL_FREEZE_LBRS)
 			counters_sync(p);
 		if (counter_records_branches(p) && !counters_lbr_frozen(p))
-			last_branch(p, r);
+			counter_lbr_branch(p, r);
 	}
 	p->retired_before = r->cycle;
 	sim_ibs_retired(p->m, &p->ibs, r);
@@ -336,23 +306,6 @@ void counters_retired(struct counters *p, const struct retired *r, const struct 
 }
 
 /* ---- registers ------------------------------------------------------------------------------ */
-
-/* Address of a last-branch register; NULL if this machine has none there. AMD's are counter_amd.c's. */
-static uint64_t *lbr_register(struct counters *p, uint32_t msr)
-{
-	uint32_t n = p->m->pmu_amd ? 0 : (uint32_t)p->m->pmu_lbr_pairs, from = n > 8 ? MSR_LBR_FROM : 0x40, to = n > 8 ? MSR_LBR_TO : 0x60;
-	if (msr - from < n)
-		return &p->lbr_from[msr - from];
-	if (msr - to < n)
-		return &p->lbr_to[msr - to];
-	if (p->m->pmu_lbr_format == LBR_FORMAT_INFO && msr - MSR_LBR_INFO < n)
-		return &p->lbr_info[msr - MSR_LBR_INFO];
-	if (msr == MSR_LBR_TOS && n)
-		return &p->lbr_tos;
-	if (msr == MSR_LBR_SELECT && n && p->m->pmu_lbr_select)
-		return &lbr_filter(p)->lbr_select;
-	return NULL;
-}
 
 static uint64_t *plain_register(struct counters *p, uint32_t msr)
 {
@@ -370,7 +323,7 @@ static uint64_t *plain_register(struct counters *p, uint32_t msr)
 		return &p->offcore[msr - MSR_OFFCORE_RSP0];
 	if (msr == MSR_PEBS_FRONTEND && p->m->pmu_frontend_msr)
 		return &p->frontend;
-	return lbr_register(p, msr);
+	return counter_lbr_register(p, msr);
 }
 
 enum status counter_pebs_read(struct counters *p, uint32_t msr, uint64_t *value)
@@ -405,14 +358,12 @@ static uint64_t legal_bits(const struct counters *p, uint32_t msr)
 	case MSR_PEBS_DATA_CFG: return counter_adaptive_legal(p);
 	case MSR_PEBS_ENABLE: return counter_adaptive(p) ? counter_enable_mask(p) : pebs_counters(p) | (p->m->pmu_load_latency ? pebs_counters(p) << 32 : 0) | (p->m->pmu_load_latency == 2 ? PRECISE_STORE : 0);
 	case MSR_PEBS_LD_LAT: return 0xFFFF;
-	case MSR_LBR_SELECT: return p->m->pmu_lbr_format >= 4 ? 0x3FF : 0x1FF;
 	case MSR_PEBS_FRONTEND: return 0x7FFFFF;
-	case MSR_LBR_TOS: return p->m->pmu_lbr_pairs - 1;
 	case MSR_OFFCORE_RSP0: case MSR_OFFCORE_RSP0 + 1:
 		/* The masks that the Linux driver allows. */
 		return p->m->pmu_offcore_msrs == 1 ? 0xFFFF : counter_adaptive(p) ? (p->m->pmu_data_sources ? 0x3FFFFFFFFFFFFFull : 0x3FFFFFFFFFull) : 0x3FFFFF8FFFull;
 	}
-	return ~0ull;
+	return counter_lbr_legal(p, msr);
 }
 
 enum status counter_pebs_write(struct counters *p, uint32_t msr, uint64_t value, struct sim_finding *f)
@@ -435,6 +386,13 @@ enum status counter_pebs_write(struct counters *p, uint32_t msr, uint64_t value,
 		find(p, f, FIND_SIMULATOR, msr, value, "precise stores: their records have no address and no data source here");
 	if (msr == MSR_PEBS_ENABLE && counter_adaptive(p) && value >> 32)
 		find(p, f, FIND_SIMULATOR, msr, value, "fixed counters that sample: they write no record here");
+	if (msr == MSR_DEBUGCTL && value & DEBUGCTL_LBR && p->m->pmu_lbr_architectural) { /* SDM, "Architectural Last Branch Records": reads as 0 */
+		find(p, f, FIND_IGNORED, msr, value, "bit 0 does nothing where last-branch records are architectural");
+		value &= ~(uint64_t)DEBUGCTL_LBR;
+	}
+	const enum status st = counter_lbr_written(p, msr, value, f);
+	if (st != ST_OK)
+		return st;
 	*at = value;
 	if (msr == MSR_PEBS_ENABLE || msr - MSR_OFFCORE_RSP0 < 2 || msr == MSR_PEBS_FRONTEND)
 		counters_program(p, f, msr);

@@ -59,6 +59,7 @@ struct counters {
 	uint64_t retired_before; /* cycle in which the instruction before the last one retired, while instructions are watched */
 	uint64_t lbr_from[LBR_MAX], lbr_to[LBR_MAX], lbr_info[LBR_MAX], lbr_tos;
 	uint64_t lbr_last_cycle;
+	uint64_t lbr_ctl, lbr_depth; /* architectural: IA32_LBR_CTL, IA32_LBR_DEPTH */
 	uint64_t offcore[2];
 	uint64_t frontend;       /* MSR_PEBS_FRONTEND */
 	uint64_t pebs_written;   /* records since reset, for fault.pebs_drop_every */
@@ -170,11 +171,19 @@ void counter_amd_branch(struct counters *p, const struct retired *r);
 /* Whether last-branch records are taken. */
 static inline bool counter_records_branches(const struct counters *p)
 {
-	return p->m->pmu_lbr_pairs && (p->m->pmu_amd ? p->debug_extended >> 6 & 1 : p->debugctl & 1 /* LBR */);
+	return p->m->pmu_lbr_pairs && (p->m->pmu_amd ? p->debug_extended >> 6 & 1 : p->m->pmu_lbr_architectural ? p->lbr_ctl & 1 : p->debugctl & 1 /* LBR */);
 }
 bool counter_amd_lacks(uint32_t msr);
 
-/* counter_pebs.c: DS area, load latency, last-branch records. ST_MISSING: not one of them. */
+/* counter_lbr.c: of a taken branch that retires, a pair of last-branch records; which entry is the i-th newest. The register at an address (NULL: none), its
+ * writable bits, and what a write of it does beyond keeping the value (ST_FAULT: #GP). */
+void counter_lbr_branch(struct counters *p, const struct retired *r);
+unsigned counter_lbr_entry(const struct counters *p, unsigned i);
+uint64_t *counter_lbr_register(struct counters *p, uint32_t msr);
+uint64_t counter_lbr_legal(const struct counters *p, uint32_t msr);
+MUST_CHECK enum status counter_lbr_written(struct counters *p, uint32_t msr, uint64_t value, struct sim_finding *f);
+
+/* counter_pebs.c: DS area, load latency. ST_MISSING: not one of them. */
 MUST_CHECK enum status counter_pebs_read(struct counters *p, uint32_t msr, uint64_t *value);
 MUST_CHECK enum status counter_pebs_write(struct counters *p, uint32_t msr, uint64_t value, struct sim_finding *f);
 /* Record format 0 (Core 2): the counters cannot be enabled with a PEBS buffer of more than one 4 KiB page. */

@@ -147,6 +147,16 @@ static void leaf35(const struct machine *m, uint32_t subleaf, uint32_t out[4])
 	}
 }
 
+/* Architectural last-branch records: depths of 8, 16 and 32 as far as there are pairs, addresses are linear; filters; what is told of a branch. */
+static void leaf28(const struct machine *m, uint32_t out[4])
+{
+	if (!m->pmu_lbr_architectural)
+		return;
+	out[0] = (m->pmu_lbr_pairs >= 32 ? 0xB : m->pmu_lbr_pairs >= 16 ? 0x3 : 0x1) | 1u << 31;
+	out[1] = 3;
+	out[2] = 7;
+}
+
 static void leaf11(const struct counters *p, uint32_t subleaf, uint32_t out[4])
 {
 	const struct machine *m = p->m;
@@ -416,6 +426,7 @@ void counters_cpuid(const struct counters *p, uint32_t leaf, uint32_t subleaf, u
 		out[1] |= m->cpuid_isa & ISA_AVX512 ? 1u << 16 | 1u << 17 | 1u << 31 : 0; /* F, DQ, VL */
 		out[1] |= m->cpuid_isa & ISA_CLFLUSHOPT ? 1u << 23 : 0;
 		out[3] = m->topology_small_cores ? 1u << 15 : 0; /* cores of several kinds */
+		out[3] |= (uint32_t)m->pmu_lbr_architectural << 19;
 		break;
 	case 10:
 		leaf10(m, out);
@@ -437,6 +448,9 @@ void counters_cpuid(const struct counters *p, uint32_t leaf, uint32_t subleaf, u
 		break;
 	case 0x1A:
 		out[0] = (uint32_t)m->cpuid_core_kind;
+		break;
+	case 0x1C:
+		leaf28(m, out);
 		break;
 	case 0x23:
 		leaf35(m, subleaf, out);

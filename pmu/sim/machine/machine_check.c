@@ -211,6 +211,8 @@ static enum status check_pmu(struct machine_reading *r)
 		return machine_wrong(r, &m->pmu_full_width, "is told by pmu.capabilities = 1");
 	if (m->pmu_lbr_pairs && !power_of_two(m->pmu_lbr_pairs))
 		return machine_wrong(r, &m->pmu_lbr_pairs, "a power of two");
+	if (m->pmu_lbr_architectural && (m->pmu_amd || m->pmu_lbr_pairs < 8 || m->pmu_lbr_select || m->pmu_lbr_format != 63 || m->control_highest_leaf < 0x1C))
+		return machine_wrong(r, &m->pmu_lbr_architectural, "needs 8, 16 or 32 pairs of Intel's, lbr_format = 63, lbr_select = 0 and leaf 28");
 	if (m->pmu_amd && (m->pmu_version < 1 || m->pmu_version > 2))
 		return machine_wrong(r, &m->pmu_version, "1 or 2 with pmu.amd");
 	if (m->pmu_amd && m->pmu_fixed)

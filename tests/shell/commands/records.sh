@@ -40,6 +40,13 @@ check "records_of_each_precise_event_of_a_profile" several
 both() { take nehalem-ep BR_INST_EXEC.ANY,MEM_INST_RETIRED.LOADS,lbr=all,records=31 load.l2.latency && one MEM_INST_RETIRED.LOADS '.records > 0' && jq -e '.profile[0].last_branches.records > 0' "$work/r"; }
 check "records_beside_last_branches" both
 
+# architectural records: 32 pairs, the newest first, each kind of core with its own descriptor
+architectural() { # MACHINE
+	take "$1" INST_RETIRED.ANY,lbr=NEAR_RET branch.return.penalty &&
+		jq -e '.profile[0].last_branches | .records >= 64 and .status == "ok"' "$work/r"
+}
+for m in alder-lake sapphire-rapids sierra-forest; do check "records_of_architectural_branches_of_$m" architectural $m; done
+
 # NetBurst: replay tags; events that leave no record are left out
 netburst() { take pentium4 L1_LOAD_MISS_RETIRED,IOQ.READS,records=53 load.l2.latency && [ "$(jq '.profile[0].records | length' "$work/r")" = 1 ] && one L1_LOAD_MISS_RETIRED '.records > 100 and .addresses == .records and .outside == 0'; }
 check "records_of_pentium4" netburst
