@@ -116,20 +116,19 @@ static void test_study_of_a_known_program(void **state)
 	sampling_suite_close(&on);
 }
 
-/* The same loops and calls by AMD's last-branch records; of all else it has none. */
-static void test_study_by_branch_records_of_amd(void **state)
+/* The same loops and calls by other processors' last-branch records; *cycles: the part that counts cycles. */
+static void blocks_by_branch_records(const char *machine, unsigned iterations_most, enum status *cycles)
 {
-	(void)state;
 	unsigned loops = 0;
-	sampling_suite_open(&on, "zen4", NULL);
+	sampling_suite_open(&on, machine, NULL);
 	bench_init(&bench, on.rig.a, &on.rig.cpu, &on.host.host, 0, 5);
 	known_program_run(&bench, &study);
 	for (unsigned p = 0; p < KNOWN_PROGRAM_PARTS; p++)
 		if (study.parts[p].status != ST_OK && study.parts[p].status != ST_UNSUPPORTED)
-			fail_msg("%s: %s", known_program_part_name(p), study.parts[p].reason);
+			fail_msg("%s, %s: %s", machine, known_program_part_name(p), study.parts[p].reason);
 	assert_int_equal(study.parts[KNOWN_PROGRAM_BLOCKS_PART].status, ST_OK);
-	assert_int_equal(study.parts[KNOWN_PROGRAM_CYCLES].status, ST_UNSUPPORTED);
-	assert_in_range(study.iterations, 50, 128);
+	*cycles = study.parts[KNOWN_PROGRAM_CYCLES].status;
+	assert_in_range(study.iterations, 50, iterations_most);
 	for (unsigned i = 0; i < study.block_count; i++) {
 		const uint8_t *at = known_program_code() + study.blocks[i].start;
 		if (at[0] == 0x49 && at[1] == 0x83 && at[2] == 0xC2) /* add r10, 1 */
@@ -138,6 +137,27 @@ static void test_study_by_branch_records_of_amd(void **state)
 	assert_int_equal(loops, 5 * study.iterations);
 	assert_int_equal(study.call_sites, 1);
 	sampling_suite_close(&on);
+}
+
+/* Of all else AMD's processors have none. */
+static void test_study_by_branch_records_of_amd(void **state)
+{
+	(void)state;
+	enum status cycles;
+	blocks_by_branch_records("zen4", 128, &cycles);
+	assert_int_equal(cycles, ST_UNSUPPORTED);
+}
+
+/* 32 pairs: more than 1024 ranges of all trajectories together. */
+static void test_study_by_32_branch_records(void **state)
+{
+	(void)state;
+	static const char *const machines[] = { "skylake-sp", "sapphire-rapids", "sierra-forest" };
+	for (unsigned i = 0; i < COUNT_OF(machines); i++) {
+		enum status cycles;
+		blocks_by_branch_records(machines[i], 256, &cycles);
+		assert_int_equal(cycles, ST_UNSUPPORTED); /* no such precise event */
+	}
 }
 
 static void no_pebs(struct machine *m) { m->pmu_pebs_format = 255; m->pmu_load_latency = 0; }
@@ -224,6 +244,7 @@ int main(void)
 		cmocka_unit_test(test_study_names_the_register_that_it_lacks),
 		cmocka_unit_test(test_study_of_a_known_program),
 		cmocka_unit_test(test_study_by_branch_records_of_amd),
+		cmocka_unit_test(test_study_by_32_branch_records),
 		cmocka_unit_test(test_study_what_is_missing_is_said_in_its_part_alone),
 		cmocka_unit_test(test_study_operands),
 		cmocka_unit_test(test_study_loads_that_do_not_add_up_are_told),
