@@ -232,6 +232,8 @@ void coherence_tell_read(struct memory *s, unsigned socket, const struct ask *q,
 
 void coherence_tell_forward(struct memory *s, unsigned sender, unsigned asker, uint32_t line, bool modified, bool own, uint64_t asked, uint64_t sent)
 {
+	if (s->sink.deliver)
+		uncore_complex_out(s, sender, node_of(s, asker), line, sent);
 	if (s->sink.traffic)
 		uncore_traffic_forward(s, sender, asker, line, modified, own, asked, sent);
 }
@@ -242,6 +244,7 @@ void coherence_tell_fill(struct memory *s, unsigned socket, uint32_t line, enum 
 	const unsigned from = source == SRC_LOCAL_DRAM ? 0 : source == SRC_REMOTE_DRAM ? 1 : source == SRC_NEAR_CLEAN || source == SRC_NEAR_MODIFIED ? 2 : 3;
 	uncore_pulse(s, socket, slice, (enum uncore_signal)((unsigned)UNC_FILL_LOCAL_DRAM + from), asked);
 	uncore_level(s, socket, slice, (enum uncore_signal)((unsigned)UNC_FILL_LOCAL_DRAM_TIME + from), asked, 0, 0, ready - asked);
+	uncore_pulse(s, socket - socket % s->complexes, socket % s->complexes, from & 1 ? UNC_COMPLEX_IN_REMOTE : UNC_COMPLEX_IN_LOCAL, ready);
 }
 
 void coherence_tell_home(struct memory *s, unsigned asker, uint32_t line, bool own, bool shared, uint64_t asked, uint64_t ready)

@@ -114,6 +114,8 @@ void dram_tell_read(struct memory *s, unsigned from, uint32_t line, uint64_t t, 
 		uncore_pulse(s, home, unit, UNC_MEMORY_OPEN_READ, t);
 	}
 	uncore_pulse(s, home, unit, local ? UNC_HOME_READ_LOCAL : UNC_HOME_READ_REMOTE, t);
+	if (!local)
+		uncore_link_out(s, home, line, sent);
 	tell_move(s, home, unit, at, UNC_MEMORY_READ, start);
 	if (s->m->fault_ecc_every && ++s->socket[home].channels[unit].reads % s->m->fault_ecc_every == 0)
 		uncore_pulse(s, home, unit, UNC_MEMORY_CORRECTED, start);
@@ -142,6 +144,8 @@ static uint64_t write_line(struct memory *s, unsigned from, uint32_t line, uint6
 			                   &(struct uncore_about){ .tags = full ? 0 : UTAG(PARTIAL) });
 	}
 	uncore_pulse(s, home, unit, told, t);
+	if (s->sink.deliver)
+		uncore_complex_out(s, from, home_of(line), line, sent);
 	if (s->sink.traffic)
 		uncore_traffic_home_write(s, from, line, full, uncached ? UNCORE_TRAFFIC_UNCACHED : UNCORE_TRAFFIC_WRITE_BACK, t, sent, start);
 	tell_move(s, home, unit, at, full ? UNC_MEMORY_WRITE_FULL : UNC_MEMORY_WRITE_PARTIAL, start);

@@ -357,6 +357,9 @@ static inline void uncore_pulse(struct memory *s, unsigned socket, unsigned unit
 	if (__builtin_expect(uncore_subscribed(s, sig), 0))
 		uncore_pulse_deliver(s, socket, unit, sig, t, 1, NULL);
 }
+/* A socket's line goes out over a link; a complex's line goes to a node, over a link where that is not its own. */
+void uncore_link_out(struct memory *s, unsigned from, uint32_t line, uint64_t t);
+void uncore_complex_out(struct memory *s, unsigned from, unsigned node, uint32_t line, uint64_t t);
 /* Whether a wandering uncore clock has its other ratio at core cycle t. */
 static inline bool uncore_is_other(const struct memory *s, uint64_t t) { return t / s->float_cycles & 1; }
 /* A level from skip_uncore uncore cycles after t on, for uncore_cycles plus core_cycles. */

@@ -53,6 +53,19 @@ void memory_uncore_steady(struct memory *s, bool steady, uint64_t core_cycle)
 
 static const struct uncore_about nothing;
 
+void uncore_link_out(struct memory *s, unsigned from, uint32_t line, uint64_t t)
+{
+	uncore_pulse(s, from - from % s->complexes, line % (unsigned)s->m->uncore_fabric_links, UNC_NODE_LINK_OUT, t);
+}
+
+void uncore_complex_out(struct memory *s, unsigned from, unsigned node, uint32_t line, uint64_t t)
+{
+	const unsigned unit = from % s->complexes;
+	uncore_pulse(s, from - unit, unit, node == node_of(s, from) ? UNC_COMPLEX_OUT_LOCAL : UNC_COMPLEX_OUT_REMOTE, t);
+	if (node != node_of(s, from))
+		uncore_link_out(s, from, line, t);
+}
+
 void uncore_pulse_deliver(struct memory *s, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t t, unsigned n,
                         const struct uncore_about *about)
 {

@@ -46,7 +46,7 @@ unsigned hsx_boxes(const struct machine *m, enum hsx_kind kind)
 	}
 }
 
-enum unit_kind { SLICE, CHANNEL, LINK, STOP, CORE, NONE };
+enum unit_kind { SLICE, CHANNEL, LINK, STOP, CORE, COMPLEX, NONE };
 static const uint8_t unit_kinds[UNC_COUNT] = {
 #define UNCORE_SIGNAL(name, kind, unit, what) [UNC_##name] = unit,
 #include "pmu/sim/signals/uncore_signals.def"

@@ -88,6 +88,9 @@ three_methods() { # MACHINE UNIT ROW...: chase, IBS and the L3's own sampling of
 		[ "$(grep -cE '^  by IBS +[0-9.]+ cycles +agrees' "$work/methods")" -eq $(($# + 1)) ]
 }
 check "amd_l3_samples_agree_with_chase_and_ibs_on_zen4" three_methods zen4 cycles load.dram_local.latency
+for machine in zen2 zen3; do # the mean of all lines
+	check "amd_l3_latency_agrees_with_chase_and_ibs_on_$machine" three_methods $machine cycles load.dram_local.latency load.dram_remote.latency load.remote_l3_clean.latency
+done
 check "amd_l3_samples_agree_with_chase_and_ibs_on_zen5" three_methods zen5 ns load.dram_local.latency load.other_complex_clean.latency load.other_complex_modified.latency
 
 listed() {
@@ -119,14 +122,30 @@ levels() { # the second level is the first one taken apart
 			same(v["BAD_SPECULATION"], v["BAD_SPECULATION_MISPREDICTS"] + v["BAD_SPECULATION_PIPELINE_RESTARTS"]) && same(v["RETIRING"], v["RETIRING_FASTPATH"] + v["RETIRING_MICROCODE"])) }' "$work/slots"
 }
 check "amd_slots_of_dispatch_at_the_second_level" levels
-places() { # MACHINE WHY EVENT...: each has its map's reason instead of a 0
-	local machine=$1 why=$2 e
-	shift 2
-	stat "$machine" load.l3.latency "$(IFS=,; echo "$*")" >/dev/null || return 1
-	for e in "$@"; do grep -qxF "\"$e\",\"not modelled by this simulated machine: $why\",,,,,,," "$work/csv" || { echo "# $e: $(grep -F "$e" "$work/csv")"; return 1; }; done
+links() { # MACHINE: loads from the other socket's memory: each line goes out over its links, 32 bytes at a time, and over none of the reader's socket
+	stat "$1" load.dram_remote.latency "$2,$(echo REMOTE_OUTBOUND_DATA_CONTROLLER_{0..3} | tr ' ' ,)" --per box >/dev/null || return 1
+	near "$(grep 'CONTROLLER_[0-9]","",' "$work/csv" | cut -d, -f3 | paste -sd+ | bc)" $((2 * $(value "$2"))) 5 &&
+		[ "$(grep -c 'CONTROLLER_[0-9]"," socket 0 box 0",0,' "$work/csv")" -eq 4 ] && [ "$(grep -c 'CONTROLLER_[0-9]"," socket 1 box 0",[1-9]' "$work/csv")" -eq 4 ]
 }
-check "amd_links_that_zen2_does_not_count_say_why" places zen2 "the model counts no data of this place" REMOTE_OUTBOUND_DATA_CONTROLLER_{0..3}
-check "amd_stations_that_zen4_does_not_count_say_why" places zen4 "the model counts no data of this place" LOCAL_SOCKET_INF0_INBOUND_DATA_BEATS_CCM{0..3}
+check "amd_links_of_zen2_carry_the_lines_of_remote_loads" links zen2 LS_REFILLS_FROM_SYS.LS_MABRESP_RMT_DRAM
+check "amd_links_of_zen3_carry_the_lines_of_remote_loads" links zen3 LS_DMND_FILLS_FROM_SYS.MEM_IO_REMOTE
+moderators() { # a complex reads and writes through its place on the fabric what the controllers move: twice 32 bytes in, 64 bytes out; nothing to or from another socket
+	stat zen4 write.dram.bandwidth UMC_CAS_CMD.RD,UMC_CAS_CMD.WR,LOCAL_SOCKET_INF0_INBOUND_DATA_BEATS_CCM0,LOCAL_SOCKET_INF0_OUTBOUND_DATA_BEATS_CCM0,REMOTE_SOCKET_INF0_OUTBOUND_DATA_BEATS_CCM0,LOCAL_SOCKET_OUTBOUND_DATA_BEATS_LINK0 >/dev/null || return 1
+	near "$(value LOCAL_SOCKET_INF0_INBOUND_DATA_BEATS_CCM0)" $((2 * $(value UMC_CAS_CMD.RD))) 1 && near "$(value LOCAL_SOCKET_INF0_OUTBOUND_DATA_BEATS_CCM0)" "$(value UMC_CAS_CMD.WR)" 1 &&
+		[ "$(value REMOTE_SOCKET_INF0_OUTBOUND_DATA_BEATS_CCM0)" = 0 ] && [ "$(value LOCAL_SOCKET_OUTBOUND_DATA_BEATS_LINK0)" = 0 ]
+}
+check "amd_moderators_of_zen4_pass_what_memory_moves" moderators
+two_sockets() { # the same processor with another socket: what the reader's moderator gets from there goes out over the other's links
+	sed -e 's/^sockets = 1/sockets = 2/' -e 's/^brand = .*/brand = two/' tables/machines/zen4.machine >"$work/two.machine" &&
+		printf '\n[link]\nbytes_per_second = 60000000000\nclean_ps = 190000\nmodified_ps = 200000\ninvalidate_ps = 190000\n' >>"$work/two.machine" &&
+		sed -i 's/^local_ps = .*/&\nremote_ps = 180000/' "$work/two.machine" &&
+		stat "$work/two.machine" load.dram_remote.latency "LS_DMND_FILLS_FROM_SYS.DRAM_IO_FAR,REMOTE_SOCKET_INF0_INBOUND_DATA_BEATS_CCM0,$(echo LOCAL_SOCKET_OUTBOUND_DATA_BEATS_LINK{0..7} | tr ' ' ,)" >/dev/null || return 1
+	local lines
+	lines=$(value LS_DMND_FILLS_FROM_SYS.DRAM_IO_FAR)
+	near "$(value REMOTE_SOCKET_INF0_INBOUND_DATA_BEATS_CCM0)" $((2 * lines)) 5 && near "$(grep LINK "$work/csv" | cut -d, -f3 | paste -sd+ | bc)" "$lines" 5 &&
+		[ "$(value LOCAL_SOCKET_OUTBOUND_DATA_BEATS_LINK4)" = 0 ]
+}
+check "amd_links_of_two_sockets_of_zen4_carry_what_comes_from_the_other" two_sockets
 fetches() { # MACHINE: fetches sampled by IBS beside the rows of code
 	"$s" run --backend sim --machine "$1" --suite frontend.l1i_l2.penalty,frontend.l1i_l3.penalty,tlb.itlb.penalty --out "$work/run" >"$work/fetches" || return 1
 	[ "$(grep -cE '^  by IBS fetch +[0-9.]+ cycles +agrees' "$work/fetches")" -eq 3 ] && [ "$(grep -cE '; (L2_HIT|L3_HIT|BEYOND_L2|SECOND_TLB_HIT) 48$' "$work/fetches")" -eq 3 ]
