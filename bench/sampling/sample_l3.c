@@ -2,7 +2,8 @@
  *
  * The counters of the core's L3 run during windows of the row's chase. Time over lines is what a line takes from the L3's miss on; an L3 hit to use,
  * which a row before this one measured, comes on top. AMD's documents give the time in tenths, of core cycles on some processors and of ns on
- * others: the unit is the one with which it comes nearer to the samples of IBS (10 cycles are 2 to 3 ns: they cannot be confused). */
+ * others: the unit is the one with which it comes nearer to the samples of IBS (10 cycles are 2 to 3 ns: they cannot be confused).
+ * Zen to Zen 3 add up the lines of all senders, in sixteenths of core cycles: these are the row's if there are as many as its loads. */
 #include "bench/sampling/sample_parts.h"
 
 #include "pmu/core/concept.h"
@@ -10,6 +11,7 @@
 
 #define WINDOWS 3u
 #define TENTHS 10
+#define SIXTEENTHS 16
 #define LEAST_MILLI 900  /* of the chase's loads that the L3 sampled as the row's, */
 #define MOST_MILLI 1100  /* and with page walks */
 
@@ -19,7 +21,7 @@ static const struct { enum source source; const char *time, *lines; } fills[] = 
 	{ SOURCE_REMOTE_CLEAN, "fill.remote.time", "fill.remote.lines" }, { SOURCE_REMOTE_MODIFIED, "fill.remote.time", "fill.remote.lines" },
 };
 
-struct pass { struct loop *l; struct uncore_plan plan; unsigned socket; uint64_t time, lines, loads; };
+struct pass { struct loop *l; struct uncore_plan plan; unsigned socket; bool any; uint64_t time, lines, loads; };
 
 static enum status one_window(struct pass *p, uint64_t loads)
 {
@@ -47,13 +49,13 @@ static int64_t distance(int64_t a, int64_t b) { return a > b ? a - b : b - a; }
 
 static void judge(const struct pass *p, const struct row_result *row, struct sample_l3 *out)
 {
-	const int64_t milli = p->lines ? mul_div((int64_t)p->time * TENTHS, 1000, (int64_t)p->lines) : 0;
+	const int64_t milli = p->lines ? mul_div((int64_t)p->time * (p->any ? SIXTEENTHS : TENTHS), 1000, (int64_t)p->lines) : 0;
 	const int64_t hit = p->l->b->l3_milli, beyond = row->sample.value_milli - hit;
 	const int64_t as_ns = row->core_hz ? mul_div(milli, (int64_t)row->core_hz, 1000000000) : 0;
 
 	out->verdict = SAMPLE_UNPROVEN;
 	out->lines = (uint32_t)p->lines;
-	out->ns = as_ns && distance(as_ns, beyond) < distance(milli, beyond);
+	out->ns = !p->any && as_ns && distance(as_ns, beyond) < distance(milli, beyond);
 	out->value_milli = (out->ns ? as_ns : milli) + hit;
 	if ((int64_t)p->lines * 1000 < LEAST_MILLI * (int64_t)p->loads || (int64_t)p->lines * 1000 > MOST_MILLI * (int64_t)p->loads || row->value_milli <= 0)
 		return;
@@ -76,7 +78,12 @@ void sample_l3_row(struct loop *l, struct row_result *row)
 		if (fills[i].source == l->row->source) {
 			names[0] = concept_uncore(b->cpu->processor, fills[i].time, 0);
 			names[1] = concept_uncore(b->cpu->processor, fills[i].lines, 0);
+			p.any = !names[0];
 		}
+	if (p.any) {
+		names[0] = concept_uncore(b->cpu->processor, "fill.any.time", 0);
+		names[1] = concept_uncore(b->cpu->processor, "fill.any.lines", 0);
+	}
 	if (!names[0] || !names[1] || !b->l3_milli || row->sample.verdict != SAMPLE_AGREES || b->uncore.absent || !loads)
 		return;
 	loads = loads > l->row->window ? l->row->window : loads;
