@@ -114,6 +114,31 @@ static int64_t occupancy_milli(struct machine_text *t)
 	return most(channels > 1 ? channels * line_milli(t) : 0, field(t, "l3", "slices") > 1 ? slice_milli(t) : 0);
 }
 
+/* The chain of additions hides a line's way from memory, up to 32 elements ahead, unless as many lines as can be on their way take longer, or their channels. Behind a
+ * chain comes an element's address and then the element: what of this chain waits for its turn hides these two loads, as far as there is room for it. */
+#define GATHER_BESIDE 12 /* what else is allocated for an element */
+static enum status gather(struct machine_text *t, struct expectation *out)
+{
+	const int64_t work = most(128000 * most(1, cost_of(t, "int").latency), 128 * supply_milli(t, 128, 3)), l1 = 1000 * field(t, "l1d", "cycles");
+	const int64_t l2 = field(t, "l2", "bytes") ? 1000 * field(t, "l2", "cycles") : l1, l3 = field(t, "l3", "bytes") ? l2 + 1000 * field(t, "l3", "core_cycles") : l2;
+	const int64_t lfb = most(1, field(t, "lfb", "entries")), sq = most(1, field(t, "sq", "entries")), gq = field(t, "l3", "bytes") ? most(1, field(t, "gq", "read")) : INT64_MAX;
+	const int64_t room = least(field(t, "core", "rs"), field(t, "core", "rob"));
+	const int64_t begins = field(t, "core", "dispatch_cycles") + 2 * (field(t, "l1d", "cycles") + cost_of(t, "load").latency) + GATHER_BESIDE, waits = most(0, 1000 * (begins - room));
+	struct expectation one;
+	const enum status st = expect_row(t->machine, t->format, "load.dram_local.latency", &one);
+
+	if (st != ST_OK)
+		return st;
+	if (32 * work < one.most_milli)
+		return ST_MISSING;
+	/* its 256 lines may all find their rows open */
+	const int64_t met = one.least_milli - (field(t, "dram", "open_page") ? 1000 * (picoseconds(t, field(t, "dram", "page_hit_ps")) + picoseconds(t, field(t, "dram", "page_miss_ps"))) : 0);
+	const int64_t held = most(most((met - l1) / lfb, (met - l2) / sq), (met - l3) / gq), kept = most(most(one.most_milli / lfb, one.most_milli / sq), one.most_milli / gq);
+
+	*out = around(most(most(work, line_milli(t)), held), most(most(work, line_milli(t) * field(t, "dram", "channels")), kept) + waits);
+	return t->missing ? ST_SYNTAX : ST_OK;
+}
+
 bool curve_may_hide(const char *machine, const char *format, const char *row)
 {
 	struct machine_text text = { machine, format, false }, *t = &text;
@@ -198,18 +223,8 @@ enum status expect_curve(const char *machine, const char *format, const char *ro
 	}
 	if (!strcmp(row, "load.staircase.latency")) /* its first step is 4 KiB */
 		return field(t, "l1d", "bytes") <= 4096 ? ST_MISSING : expect_row(machine, format, "load.l1.latency", out);
-	if (!strcmp(row, "exec.gather_prefetch.interval")) {
-		/* The chain of additions hides a line's way from memory, up to 32 elements ahead, when it is not the shorter of the two. */
-		const int64_t milli = most(128000 * most(1, cost_of(t, "int").latency), 128 * supply_milli(t, 128, 3));
-
-		st = expect_row(machine, format, "load.dram_local.latency", &one);
-		if (st != ST_OK)
-			return st;
-		if (32 * milli < one.most_milli || milli < line_milli(t) * field(t, "dram", "channels"))
-			return ST_MISSING;
-		*out = around(milli, milli);
-		return t->missing ? ST_SYNTAX : ST_OK;
-	}
+	if (!strcmp(row, "exec.gather_prefetch.interval"))
+		return gather(t, out);
 	if (!strcmp(row, "load.dram_overlap.interval") || !strcmp(row, "load.fill_buffer.latency")) {
 		st = expect_row(machine, format, "load.dram_local.latency", &one);
 		if (st == ST_OK && !strcmp(row, "load.fill_buffer.latency"))

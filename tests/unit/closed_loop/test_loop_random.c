@@ -24,7 +24,7 @@
 	"sync.lock.*,sync.split_lock.*,exec.fp_assist*,exec.partial*,exec.bypass*,size.fill_buffers.*,load.dram_overlap.*," \
 	"load.l?.latency,load.l?.penalty,load.l3_shared.*,load.*_other_core.*,load.remote_*,load.dram_local*," \
 	"load.dram_remote.*,load.dram_page_*,core_to_core.*,tlb.dtlb_4k.*,tlb.stlb_walk_4k.*,store.forward.latency," \
-	"store.nt.penalty,sync.self_modifying_code.*,frontend.itlb_walk.*,exec.*.latency,exec.divsd*,exec.sqrtsd*," \
+	"exec.gather_prefetch.*,store.nt.penalty,sync.self_modifying_code.*,frontend.itlb_walk.*,exec.*.latency,exec.divsd*,exec.sqrtsd*," \
 	"*.l1.bandwidth,read.l2.bandwidth,write.l2.bandwidth,copy.l2.bandwidth," \
 	"read.l3.bandwidth,write.l3.bandwidth,load.dram_loaded.*," \
 	"read.dram_all.*,write.dram_nt_all.*"
