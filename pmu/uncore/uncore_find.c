@@ -7,6 +7,9 @@
 #include "pmu/backend/msr_guard.h"
 #include "pmu/text.h"
 
+/* Without a library: the compiler would call one. */
+static unsigned ones(uint64_t bits) { return bit_count((uint32_t)bits) + bit_count((uint32_t)(bits >> 32)); }
+
 #define PCI_VENDOR_INTEL 0x8086u
 #define PCI_BUSES        256
 #define PCI_BYTES        256 /* of a function that every access reaches */
@@ -99,7 +102,7 @@ enum status uncore_socket_of_node(const struct access *a, const struct uncore *u
 
 unsigned uncore_instances(const struct uncore *u, const struct uncore_box *box, unsigned socket)
 {
-	return socket < u->sockets ? (unsigned)__builtin_popcountll(u->present[socket][box - u->cpu->processor->boxes]) : 0;
+	return socket < u->sockets ? ones(u->present[socket][box - u->cpu->processor->boxes]) : 0;
 }
 
 static enum status find_sockets(const struct access *a, struct uncore *u)
@@ -268,7 +271,7 @@ static enum status count_by_device(const struct access *a, const struct uncore_b
 	if (s == ST_OK && b->count_next)
 		s = a->ops->pci_read32(a->self, at, &high);
 	const uint64_t bits = ((uint64_t)high << 32 | low) & b->count_mask;
-	const unsigned coded = b->count_ones ? (unsigned)__builtin_popcountll(bits) : bits ? b->count_other : b->count_zero;
+	const unsigned coded = b->count_ones ? ones(bits) : bits ? b->count_other : b->count_zero;
 	if (s == ST_OK && coded < *n)
 		*n = coded;
 	return s;
