@@ -156,12 +156,12 @@ uint64_t multicore_below(const struct multicore *c, const struct kernel *k)
 	return below && !last->inclusive ? level_below(c, k) : 0;
 }
 
-/* Iterations of member i's part of 4/3 of the last level, which all its sharers fill together. They cover whole ways of its array: a partial
- * way would leave some sets unfilled, which the windows then meet. */
+/* Iterations of member i's part of 4/3 of the last level, which all its sharers among the first n fill together; later sharers fill nothing. They
+ * cover whole ways of its array: a partial way would leave some sets unfilled, which the windows then meet. */
 static uint64_t fill_of(const struct multicore *c, unsigned n, unsigned i, const struct kernel *k)
 {
 	const struct cpu_cache *last = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu));
-	const unsigned all = multicore_sharers(c, n, TARGET_DRAM), before = sharing(c, i, i, TARGET_DRAM), ways = cpu_cache_way_bytes(last) ? last->ways : 1;
+	const unsigned all = sharing(c, n, i, TARGET_DRAM), before = sharing(c, i, i, TARGET_DRAM), ways = cpu_cache_way_bytes(last) ? last->ways : 1;
 	const uint64_t way = last->bytes / ways / k->step_bytes, wanted = ((uint64_t)ways * 4 / 3 * k->step_bytes + k->data_bytes - 1) / k->data_bytes;
 
 	return (wanted * (before + 1) / all - wanted * before / all) * way + 1;
