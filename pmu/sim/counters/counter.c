@@ -184,8 +184,9 @@ bool counter_is_start_selector(const struct counters *p, unsigned n)
 	return p->m->pmu_start_sequence && n < 4 && p->evtsel[n] == start_selectors[n];
 }
 
-/* No core retires more instructions or uops per cycle: "fewer than cmask" is then true in every cycle. */
+/* No core retires more instructions or uops per cycle, a uop of the fused domain being two at the most: "fewer than cmask" is then true in every cycle. */
 #define RETIRED_MOST 15
+static uint64_t retired_most(const struct machine *m) { return 2 * m->core_retire_width < RETIRED_MOST ? 2 * m->core_retire_width : RETIRED_MOST; }
 
 /* Whether the code that runs is of the kind that a select counts. */
 static bool counts_code(const struct counters *p, uint64_t sel, enum finding_kind *kind, const char **why)
@@ -281,7 +282,7 @@ static bool select_tap(struct counters *p, unsigned n, struct tap *t, enum findi
 			*why = rows[0]->flags & EVENT_PRECISE ? "records of this event: no instruction's condition is known for it" : NULL; /* else told by counter_lint */
 			return false;
 		}
-		c->every_cycle = t->inv && t->cmask > RETIRED_MOST && !t->edge && !(sel & SEL_ANY) && !c->tagged &&
+		c->every_cycle = t->inv && t->cmask > retired_most(p->m) && !t->edge && !(sel & SEL_ANY) && !c->tagged &&
 			c->precise & (1ull << PRECISE_INSTRUCTIONS | 1ull << PRECISE_UOPS_UNFUSED | 1ull << PRECISE_UOPS_FUSED);
 		if (!c->every_cycle && (t->cmask || t->inv || t->edge || (sel & SEL_ANY))) {
 			*kind = FIND_UNMODELLED;

@@ -152,11 +152,11 @@ static void test_study_by_branch_records_of_amd(void **state)
 static void test_study_by_32_branch_records(void **state)
 {
 	(void)state;
-	static const char *const machines[] = { "skylake-sp", "sapphire-rapids", "sierra-forest" };
+	static const char *const machines[] = { "skylake", "sapphire-rapids", "sierra-forest" };
 	for (unsigned i = 0; i < COUNT_OF(machines); i++) {
 		enum status cycles;
 		blocks_by_branch_records(machines[i], 256, &cycles);
-		assert_int_equal(cycles, ST_UNSUPPORTED); /* no such precise event */
+		assert_int_equal(cycles, i ? ST_UNSUPPORTED : ST_OK); /* the others have no such precise event */
 	}
 }
 
