@@ -21,18 +21,18 @@ struct counter {
 	uint64_t base;         /* value when the tap was set */
 	uint64_t wraps;        /* wraps since then that the status register already shows */
 	uint64_t start_cycle;  /* when the tap was set */
+	uint64_t counted_cycle; /* of every_cycle: counted up to here, by the clock of retirement */
+	uint64_t precise;      /* mask of enum precise */
+	uint64_t armed_cycle;
+	enum counter_unit unit;
+	uint32_t thousandths;  /* counted per 1000 occurrences: 1000, or a fault of the machine */
 	bool tapped;           /* signals count for it */
 	bool any;              /* ... the signals of both threads of the core (AnyThread) */
 	bool retired;          /* counters_retired counts for it: PEBS or the load-latency facility */
 	bool tagged;           /* ... and only loads tagged by the load-latency facility */
 	bool by_retirement;    /* its event is only known at retirement */
 	bool every_cycle;      /* PEBS on a condition that holds in every cycle (TOTAL_CYCLES) */
-	uint64_t counted_cycle; /* ... counted up to here, by the clock of retirement */
 	bool armed;            /* PEBS: overflowed; the next occurrence from armed_cycle on writes a record */
-	enum counter_unit unit;
-	uint32_t thousandths;  /* counted per 1000 occurrences: 1000, or a fault of the machine */
-	uint64_t precise;      /* mask of enum precise */
-	uint64_t armed_cycle;
 	const char *told;      /* what is wrong with its select, once that has been told */
 };
 

@@ -434,23 +434,33 @@ struct box *hsx_find_box(struct hsx_socket *k, enum hsx_kind kind, unsigned inst
 
 /* ---- set-up ----------------------------------------------------------------------------------- */
 
+static unsigned boxes_of(const struct machine *m)
+{
+	unsigned n = 0;
+	for (unsigned kind = 0; kind < HSX_KINDS; kind++)
+		n += hsx_boxes(m, (enum hsx_kind)kind);
+	return n < BOXES_MAX ? n : BOXES_MAX;
+}
+
 size_t hsx_bytes(const struct machine *m)
 {
 	const size_t sockets = m->topology_sockets < SOCKETS_MAX ? (size_t)m->topology_sockets : SOCKETS_MAX;
-	return sizeof(struct hsx) - (SOCKETS_MAX - sockets) * sizeof(struct hsx_socket);
+	return sizeof(struct hsx) + sockets * boxes_of(m) * sizeof(struct box);
 }
 
 void hsx_init(void *box, const struct machine *m, struct uncore_taps *taps)
 {
 	struct hsx *u = box;
+	const unsigned boxes = boxes_of(m);
 	memset(u, 0, hsx_bytes(m));
 	u->m = m;
 	u->taps = taps;
 	for (unsigned s = 0; s < m->topology_sockets && s < SOCKETS_MAX; s++) {
 		struct hsx_socket *k = &u->socket[s];
+		k->box = (struct box *)(u + 1) + s * boxes;
 		k->config = (uint32_t)m->l3_slices;
 		for (unsigned kind = 0; kind < HSX_KINDS; kind++)
-			for (unsigned i = 0; i < hsx_boxes(m, (enum hsx_kind)kind) && k->boxes < BOXES_MAX; i++)
+			for (unsigned i = 0; i < hsx_boxes(m, (enum hsx_kind)kind) && k->boxes < boxes; i++)
 				k->box[k->boxes++] = (struct box){ .map = m->uncore, .kind = (uint8_t)kind, .instance = (uint8_t)i, .told = hsx_layout(m) != HSX_SKYLAKE, .pci = hsx_layout(m) != HSX_SKYLAKE ? 0 : hsx_mesh(m) ? hsx_mesh_pci_of(m, s, (enum hsx_kind)kind, i) : hsx_pci_of(m, s, (enum hsx_kind)kind, i) };
 		for (unsigned i = 0; i < k->boxes; i++) {
 			struct box *b = &k->box[i];

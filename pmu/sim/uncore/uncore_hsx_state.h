@@ -34,7 +34,7 @@ struct box {
 };
 
 struct hsx_socket {
-	struct box box[BOXES_MAX];
+	struct box *box; /* behind struct hsx, as many as the machine has */
 	unsigned boxes;
 	bool frozen;
 	uint32_t global, config;
