@@ -320,8 +320,20 @@ static enum status read_uncore(struct run *r, unsigned n, struct stat_result *ou
 	return ST_OK;
 }
 
+/* Where no fixed counter has the cycles (AMD), the user's own event of them in this run does; WINDOW_EVENTS_MAX: none. */
+static unsigned cycles_of_run(const struct run *r)
+{
+	const struct event *cycles = r->w->b->cycles;
+
+	for (unsigned e = 0; r->cycles == WINDOW_EVENTS_MAX && cycles && e < r->counting.events; e++)
+		if (r->plan->requests->list[r->request[e]].event.name && str_equal(r->plan->requests->list[r->request[e]].event.name, cycles->name))
+			return e;
+	return WINDOW_EVENTS_MAX;
+}
+
 static void take_cores(const struct run *r, unsigned n, struct stat_result *out)
 {
+	const unsigned cycles = cycles_of_run(r);
 	const struct stat_workload *w = r->w;
 	struct stat_run *run = &out->runs[n];
 
@@ -336,6 +348,7 @@ static void take_cores(const struct run *r, unsigned n, struct stat_result *out)
 			else {
 				struct stat_value *v = &out->values[r->request[e]];
 
+				run->cycles += e == cycles ? count : 0;
 				/* a fixed counter counts in every run: keep the first run's counts */
 				if (v->counted && v->run != n)
 					continue;
@@ -347,7 +360,7 @@ static void take_cores(const struct run *r, unsigned n, struct stat_result *out)
 		}
 		run->units += w->units;
 	}
-	run->known = r->instructions < WINDOW_EVENTS_MAX && r->cycles < WINDOW_EVENTS_MAX;
+	run->known = (r->instructions < WINDOW_EVENTS_MAX && r->cycles < WINDOW_EVENTS_MAX) || cycles < WINDOW_EVENTS_MAX;
 	run->windows++;
 	run->ticks += stat_workload_ticks(w);
 	for (unsigned i = 0; r->uncore && i < r->uncore->count; i++)

@@ -30,7 +30,7 @@ struct stat_plan {
 struct stat_run {
 	uint64_t ticks, units, windows;     /* of the windows counted: TSC ticks, units of work of all cores */
 	uint64_t read_ticks;                /* TSC ticks between the readings of the uncore's counters, which are around the windows */
-	uint64_t instructions, cycles;      /* of all cores, by fixed counters; else 0 */
+	uint64_t instructions, cycles;      /* of all cores, by fixed counters; else 0, of cycles the user's own count of them */
 	bool known;                         /* instructions and cycles are valid */
 };
 struct stat_value {

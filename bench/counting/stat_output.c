@@ -47,6 +47,20 @@ static void rate(char *to, size_t capacity, uint64_t value, uint64_t ticks, uint
 	}
 }
 
+/* The workload as -w takes it. */
+static void workload_name(struct text *t, const struct stat_workload *w)
+{
+	text_fmt(t, "%s%s", w->kind == STAT_WORK ? "account." : "", w->name);
+}
+
+/* CSV: the end of a line, by which workloads that run in turn are told apart. */
+static void csv_end(struct text *t, const struct stat_result *r)
+{
+	text_char(t, ',');
+	workload_name(t, r->workload);
+	text_char(t, '\n');
+}
+
 static const struct stat_run *run_of(const struct stat_result *r, const struct stat_value *v)
 {
 	return &r->runs[v->run];
@@ -88,8 +102,9 @@ static void csv_line(struct text *t, const struct stat_result *r, const struct f
 	fixed(number, sizeof(number), run->units ? mul_div((int64_t)f->value, 1000, (int64_t)run->units) : 0, run->units != 0);
 	text_fmt(t, "%s,", number);
 	fixed(number, sizeof(number), run->known && run->cycles ? mul_div((int64_t)f->value, 1000, (int64_t)run->cycles) : 0, run->known && run->cycles);
-	text_fmt(t, "%s,%lld,%u,%s\n", number, run->ticks ? (long long)mul_div((int64_t)f->value, (int64_t)r->workload->b->a->tsc_hz, (int64_t)run->ticks) : 0LL,
+	text_fmt(t, "%s,%lld,%u,%s", number, run->ticks ? (long long)mul_div((int64_t)f->value, (int64_t)r->workload->b->a->tsc_hz, (int64_t)run->ticks) : 0LL,
 	         f->v->run, request_note(f->q));
+	csv_end(t, r);
 }
 
 static void json_figure(struct text *t, const struct stat_result *r, const struct figure *f)
@@ -158,9 +173,10 @@ static void uncounted(struct output *o, const struct request *q, const char *why
 {
 	if (o->format == STAT_TEXT)
 		text_fmt(o->t, "%16s%41s  %s: %s\n", "-", "", q->name, why);
-	else if (o->format == STAT_CSV)
-		text_fmt(o->t, "%s\"%s\",\"%s\",,,,,,,\n", o->intervals ? "," : "", q->name, why);
-	else
+	else if (o->format == STAT_CSV) {
+		text_fmt(o->t, "%s\"%s\",\"%s\",,,,,,,", o->intervals ? "," : "", q->name, why);
+		csv_end(o->t, o->r);
+	} else
 		text_fmt(o->t, "%s{\"event\": \"%s\", \"value\": null, \"why\": \"%s\"}", o->more ? ", " : "", q->name, why);
 	o->more = true;
 }
@@ -197,9 +213,10 @@ static int64_t metric_rate(const struct stat_result *r, const struct request_met
 {
 	const struct stat_run *run = &r->runs[of->events.count ? r->values[of->request[0]].run : 0];
 
-	if (!m->known || m->milli < 0 || !run->read_ticks || !str_equal(of->metric->unit, "bytes"))
+	/* by the windows' time, as the events' own rates: the counters run longer, but nothing moves then */
+	if (!m->known || m->milli < 0 || !run->ticks || !str_equal(of->metric->unit, "bytes"))
 		return -1;
-	return mul_div(m->milli / 1000, (int64_t)r->workload->b->a->tsc_hz, (int64_t)run->read_ticks);
+	return mul_div(m->milli / 1000, (int64_t)r->workload->b->a->tsc_hz, (int64_t)run->ticks);
 }
 
 static void metrics(struct output *o)
@@ -230,7 +247,8 @@ static void metrics(struct output *o)
 			text_fmt(o->t, "%s\"%s\",\"%s\",%s,%s,,,", o->intervals ? "," : "", of->name, m->known ? "metric" : m->why, m->known ? number : "", of->unit);
 			if (a_second >= 0)
 				text_fmt(o->t, "%lld", (long long)a_second);
-			text_fmt(o->t, ",,\n");
+			text_fmt(o->t, ",,");
+			csv_end(o->t, o->r);
 		} else {
 			text_fmt(o->t, "%s{\"metric\": \"%s\", \"unit\": \"%s\", \"value\": ", i ? ", " : "", of->name, of->unit);
 			text_fixed_or_null(o->t, m->milli, 3, m->known);
@@ -261,7 +279,8 @@ static void topdown(struct output *o)
 		} else if (o->format == STAT_CSV) {
 			if (o->intervals)
 				text_fixed(o->t, mul_div((int64_t)o->r->since_ticks, 1000000000, (int64_t)o->r->workload->b->a->tsc_hz), 9);
-			text_fmt(o->t, "%s\"topdown.%s\",\"metric\",%s,%%,,,,,\n", o->intervals ? "," : "", name, number);
+			text_fmt(o->t, "%s\"topdown.%s\",\"metric\",%s,%%,,,,,", o->intervals ? "," : "", name, number);
+			csv_end(o->t, o->r);
 		} else {
 			text_fmt(o->t, "%s{\"metric\": \"topdown.%s\", \"unit\": \"%%\", \"value\": %s}", more ? ", " : "", name, number);
 		}
@@ -275,11 +294,12 @@ void stat_head(struct text *t, const struct stat_plan *p, const struct stat_work
 	struct text n;
 
 	if (f == STAT_CSV)
-		text_fmt(t, "%sname,where,value,unit,per_unit,per_cycle,per_second,run,note\n", span == STAT_INTERVALS ? "time_s," : "");
+		text_fmt(t, "%sname,where,value,unit,per_unit,per_cycle,per_second,run,note,workload\n", span == STAT_INTERVALS ? "time_s," : "");
 	if (f != STAT_TEXT)
 		return;
-	text_fmt(t, "%s%s: %s%s on %u core%s%s%s; %u run%s%s\n", w->b->a->kind == ACCESS_SIM ? "SIMULATED " : "", w->b->a->name, w->kind == STAT_WORK ? "account." : "", w->name, w->count,
-	         w->count == 1 ? "" : "s", w->result.kernel ? ", " : "", w->result.kernel ? w->result.kernel : "", p->runs, p->runs == 1 ? "" : "s", p->runs == 1 ? "" : " of the same workload, one after the other");
+	text_fmt(t, "%s%s: ", w->b->a->kind == ACCESS_SIM ? "SIMULATED " : "", w->b->a->name);
+	workload_name(t, w);
+	text_fmt(t, " on %u core%s%s%s; %u run%s%s\n", w->count, w->count == 1 ? "" : "s", w->result.kernel ? ", " : "", w->result.kernel ? w->result.kernel : "", p->runs, p->runs == 1 ? "" : "s", p->runs == 1 ? "" : " of the same workload, one after the other");
 	column(t, 16, "value");
 	text_init(&n, per, sizeof(per));
 	text_fmt(&n, "per %s", w->unit);
@@ -295,8 +315,9 @@ void stat_counts(struct text *t, const struct stat_result *r, enum stat_format f
 	if (f == STAT_JSON) {
 		text_fmt(t, "{\"machine\": \"");
 		text_json(t, r->workload->b->a->name);
-		text_fmt(t, "\", \"simulated\": %s, \"workload\": \"%s\", \"unit\": \"%s\", \"cores\": %u, \"runs\": %u, \"tsc_hz\": %llu, \"since_ticks\": %llu, \"events\": [",
-		         r->workload->b->a->kind == ACCESS_SIM ? "true" : "false", r->workload->name, r->workload->unit, r->workload->count, r->plan->runs,
+		text_fmt(t, "\", \"simulated\": %s, \"workload\": \"", r->workload->b->a->kind == ACCESS_SIM ? "true" : "false");
+		workload_name(t, r->workload);
+		text_fmt(t, "\", \"unit\": \"%s\", \"cores\": %u, \"runs\": %u, \"tsc_hz\": %llu, \"since_ticks\": %llu, \"events\": [", r->workload->unit, r->workload->count, r->plan->runs,
 		         (unsigned long long)r->workload->b->a->tsc_hz, (unsigned long long)r->since_ticks);
 	} else if (f == STAT_TEXT && o.intervals) {
 		text_fmt(t, "after ");

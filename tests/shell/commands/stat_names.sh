@@ -92,6 +92,21 @@ rates() {
 		stat --machine haswell-ep -w triad.dram_all -M imc.MEM_BW_TOTAL | grep -qE 'bytes +[1-9][0-9]+\.[0-9]{3} GB/s +imc.MEM_BW_TOTAL'
 }
 check "stat_gives_rates_of_bytes" rates
+# A metric's bytes a second are those of the event that it is made of.
+same_rate() {
+	stat --machine skylake-sp -w triad.dram_all -e imc.CAS_COUNT.RD -M imc.MEM_BW_READS --format csv >"$work/counts" || return 1
+	awk -F, 'NR == 2 { r = $7 * 64 } NR == 3 { exit !(r > 1e11 && $7 > 0.999 * r && $7 < 1.001 * r) }' "$work/counts"
+}
+check "stat_gives_a_metric_the_rate_of_its_event" same_rate
+# Without fixed counters, cycles that are counted beside the others are those to divide by.
+per_cycle() { stat --machine zen4 -w load.l3 --windows 1 -e ex_ret_instr,cycles --format csv >"$work/counts" && awk -F, 'NR == 2 { n = $6 } NR == 3 { exit !($6 == 1 && n > 0.02 && n < 0.03) }' "$work/counts"; }
+check "stat_counts_per_cycle_on_amd_too" per_cycle
+# Workloads in turn: each line and each object says which.
+in_turn() {
+	stat -w account.mixed,load.l2 --windows 1 -e cycles --format csv >"$work/counts" && [ "$(grep -v ^name, "$work/counts" | awk -F, '{ print $NF }' | paste -sd' ')" = "account.mixed load.l2.latency" ] &&
+		[ "$(stat -w account.mixed,load.l2 --windows 1 -e cycles --format json | jq -r .workload | paste -sd' ')" = "account.mixed load.l2.latency" ]
+}
+check "stat_says_which_workload_a_line_is_of" in_turn
 check "stat_prints_figures_by_core" says 0 'INST_RETIRED.ANY core 2' "$s" stat -w idle --cores 0,2 --per core -e instructions
 check "stat_names_a_workload_as_it_is_asked_for" says 0 'account\.mixed on 1 core; 1 run' "$s" stat -w account.mixed --windows 1 -e instructions
 # The call of the kernel is mispredicted in the first window of a run, and lines of code come from memory.
