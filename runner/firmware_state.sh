@@ -1,25 +1,32 @@
 #!/bin/bash
-# Boots OVMF alone until it has unpacked itself, and keeps that state of the machine: runner/firmware_state.sh STATE QEMU-ARGUMENT...
-# STATE is made unless it is there. A boot that begins with it (-incoming) spares two thirds of OVMF's processor time, of which unpacking
-# takes most; no PCI device has been looked for yet, so that boot may have any. The arguments are those that the two have in common:
-# machine, processors, memory, flash. Status 1: there is no state, and one boots as ever.
+# Boots OVMF alone, for tests that boot often, until its drivers are loaded, and keeps that state: runner/firmware_state.sh STATE VARIABLES QEMU-ARGUMENT...
+# A boot that begins with it (-incoming) spares what every boot does alike, most of OVMF's processor time. The arguments are those that the two
+# have in common: machine, processors, memory. No PCI device has been looked for yet, so a boot may have any, which a trial with a disk shows.
+# SMBIOS tables and the number of root buses have been read: not for boots that change these. Status 1: there is no state, and one boots as ever.
+# Beside STATE, `variables` is the flash of VARIABLES as a first boot from a disk leaves it: each boot then writes less, as on any machine but a
+# new one. QEMU writes that flash byte by byte.
 set -u
-state=$1
-shift
-mkdir -p "$(dirname "$state")" || exit 1
-exec 6>"$state.lock"
+state=$1 fresh=$2 folder=$(dirname "$1") code=/usr/share/OVMF/OVMF_CODE_4M.fd
+shift 2
+mkdir -p "$folder" || exit 1
+exec 5>"$folder/variables.lock" 6>"$state.lock"
 flock 6
 [ ! -s "$state" ] || exit 0
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 mkfifo "$work/monitor.in" "$work/monitor.out" || exit 1
 exec 7<>"$work/monitor.in" 8<>"$work/monitor.out"
-# Without the state of the run in it, which is that of a machine that stands still.
-timeout --signal=KILL 60 qemu-system-x86_64 "$@" -global migration.store-global-state=off -nodefaults -no-user-config -net none -display none \
-	-no-reboot -boot menu=off -chardev "pipe,id=monitor,path=$work/monitor" -mon chardev=monitor </dev/null >"$work/said" 2>&1 6>&- &
-guest=$!
 
-# answered COMMAND PATTERN: the first line of the monitor's answers that has the pattern, in $line; each wait has an end
+begin() { # begin VARIABLES QEMU-ARGUMENT...: a guest with a monitor
+	cp "$1" "$work/vars.fd" || exit 1
+	shift
+	rm -f "$work/serial"
+	timeout --signal=KILL 60 qemu-system-x86_64 "$@" -nodefaults -no-user-config -net none -display none -no-reboot -boot menu=off \
+		-drive "if=pflash,format=raw,unit=0,readonly=on,file=$code" -drive "if=pflash,format=raw,unit=1,file=$work/vars.fd" \
+		-serial "file:$work/serial" -chardev "pipe,id=monitor,path=$work/monitor" -mon chardev=monitor </dev/null >"$work/said" 2>&1 5>&- 6>&- &
+	guest=$!
+}
+# answered COMMAND PATTERN: the first line of the monitor's answers that has the pattern; each wait has an end
 answered() {
 	printf '%s\n' "$1" >&7
 	while IFS= read -r -t 10 -u 8 line; do
@@ -27,19 +34,49 @@ answered() {
 	done
 	return 1
 }
+ended() { printf 'quit\n' >&7; wait "$guest"; }
 give_up() { kill -KILL "$guest" 2>/dev/null; wait "$guest" 2>/dev/null; exit 1; }
+translated() { answered "info jit" '^TB count +([0-9]+)' && blocks=${BASH_REMATCH[1]}; } # blocks of code that ran so far
+no_pci_yet() { answered "info pci" 'BAR[0-9]: ' && [[ $line =~ 0xf+[ef]?\ ?\[ ]]; } # a device has no address
+keep() { # keep FILE: stops the guest, and keeps its state if the firmware got no further meanwhile
+	printf 'stop\n' >&7
+	no_pci_yet && printf 'migrate "exec:cat >%s"\n' "$1.new" >&7 && answered "info migrate" '^Migration status: completed' &&
+		[ "$(stat -c %s "$1.new" 2>/dev/null || echo 0)" -gt 1000000 ] && mv "$1.new" "$1"
+}
+disk=(-drive "if=none,id=disk,driver=null-co,size=64M,read-zeroes=on" -device virtio-blk-pci,drive=disk,bootindex=0)
+looks_at_disk() { # looks_at_disk [WATCH]: until it found nothing to start there; WATCH: blocks that ran before PCI go to $folder/blocks
+	local i watch=${1:-}
+	for ((i = 0; i < 1200; i++)); do
+		if [ -n "$watch" ]; then
+			translated || return 1
+			if no_pci_yet; then echo "$blocks" >"$folder/blocks"; else watch=; fi
+		fi
+		! grep -qsa 'failed to load Boot' "$work/serial" || return 0
+		kill -0 "$guest" 2>/dev/null || return 1
+		sleep 0.03
+	done
+	return 1
+}
 
-# What unpacks runs with registers of 32 bits, what was unpacked with those of 64.
-for ((i = 0; i < 600; i++)); do
-	answered "info registers" '(E|R)IP=[0-9a-f]+' || give_up
-	[[ $line != *RIP=* ]] || break
-	sleep 0.03
+flock 5
+if [ ! -s "$folder/variables" ]; then
+	begin "$fresh" -machine q35,accel=tcg -cpu max "${disk[@]}"
+	looks_at_disk watch || give_up
+	ended
+	mv "$work/vars.fd" "$folder/variables"
+fi
+exec 5>&-
+# Without the state of the run in it, which is that of a machine that stands still.
+begin "$folder/variables" "$@" -global migration.store-global-state=off
+for ((i = 0; i < 3000; i++)); do
+	translated || give_up
+	[ "$blocks" -lt $(($(cat "$folder/blocks") * 8 / 10)) ] || break
+	sleep 0.01
 done
-[[ $line == *RIP=* ]] || give_up
-printf 'stop\n' >&7
-# The host was busy, and the firmware got further: a device has its addresses already.
-answered "info pci" 'BAR[0-9]: ' || give_up
-[[ $line =~ 0xf+[ef]?\ ?\[ ]] || give_up
-printf 'migrate "exec:cat >%s"\nquit\n' "$state.new" >&7
-wait "$guest" || exit 1
-[ "$(stat -c %s "$state.new" 2>/dev/null || echo 0)" -gt 1000000 ] && mv "$state.new" "$state"
+printf 'migrate_set_parameter max-bandwidth 10G\n' >&7
+keep "$state.trial" || give_up # the host was busy, and the firmware went on
+ended
+begin "$folder/variables" "$@" "${disk[@]}" -incoming "exec:cat $state.trial"
+looks_at_disk || give_up
+ended
+mv "$state.trial" "$state"

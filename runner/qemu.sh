@@ -191,14 +191,16 @@ told=(-fw_cfg "name=opt/stallmeter/options,file=$work/options.txt")
 
 [ -z "$crash" ] || told+=(-fw_cfg "name=opt/stallmeter/crash,string=${crash//,/,,}")
 
-# STALLMETER_FIRMWARE_STATES=DIR, for tests that boot often: a boot of OVMF begins where it has unpacked itself (runner/firmware_state.sh).
+# STALLMETER_FIRMWARE_STATES=DIR, for tests that boot often: a boot of OVMF begins where its drivers are loaded (runner/firmware_state.sh), unless it
+# has what these look at, or what QEMU takes no state with.
 common=(-machine "$machine" -cpu "$cpu" -smp "$smp" -m "$((memory / nodes * nodes))M" "${numa[@]}")
 incoming=()
-if [ -n "${STALLMETER_FIRMWARE_STATES:-}" ] && [ "$accel$bios$network$memory_files${secure[*]}" = tcg ]; then
-	case " $* " in *" -machine "* | *" -cpu "* | *" -smp "* | *" -m "* | *" -numa "* | *" -object "* | *" -global "*) ;; *)
-		state=$STALLMETER_FIRMWARE_STATES/$(printf '%s ' "${common[@]}" "$firmware" | md5sum | cut -c 1-12)
-		if cp "$variables" "$work/vars.fd" && "$(dirname "$0")/firmware_state.sh" "$state" "${common[@]}" "${flash[@]}"; then incoming=(-incoming "exec:cat $state"); fi
-		cp "$variables" "$work/vars.fd" ;;
+if [ -n "${STALLMETER_FIRMWARE_STATES:-}" ] && [ "$accel$bios$network$memory_files${secure[*]}" = tcg ] && [ "$device" != nvme ]; then
+	case " $* " in *" -machine "* | *" -cpu "* | *" -smp "* | *" -m "* | *" -numa "* | *" -object "* | *" -global "* | *" -smbios "* | *pxb* | *ipmi*) ;; *)
+		state=$STALLMETER_FIRMWARE_STATES/$(printf '%s ' "${common[@]}" | md5sum | cut -c 1-12)
+		if "$(dirname "$0")/firmware_state.sh" "$state" "$variables" "${common[@]}" && cp "$STALLMETER_FIRMWARE_STATES/variables" "$work/vars.fd"; then
+			incoming=(-incoming "exec:cat $state")
+		fi;;
 	esac
 fi
 

@@ -13,6 +13,7 @@ mkdir -p "$out/log"
 tally=$(mktemp -d) || exit 2
 trap 'rm -rf "$tally"' EXIT
 export STALLMETER_FIRMWARE_STATES=$tally/states # one for all scripts: tests/tap.sh
+export STALLMETER_SHARED=$tally/shared # likewise
 
 # What no other lane has begun.
 claim() { mkdir "$tally/begun.${1//\//_}" 2>/dev/null; }

@@ -4,7 +4,26 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 tap_count=0 tap_failed=0
 out=${OUT:-out}
-export STALLMETER_FIRMWARE_STATES=${STALLMETER_FIRMWARE_STATES-$work/states} # boots begin where OVMF has unpacked itself: runner/firmware_state.sh
+export STALLMETER_FIRMWARE_STATES=${STALLMETER_FIRMWARE_STATES-$work/states} # boots begin where OVMF has loaded its drivers: runner/firmware_state.sh
+
+export STALLMETER_SHARED=${STALLMETER_SHARED-$work/shared} # what several scripts use, made once a run of them all
+# full_run: $full is a folder with a full run of the simulated nehalem-ep, in which nobody writes; it has this label
+full_label='<b>bold</b> & "quoted" <script>x</script>'
+full_run() {
+	mkdir -p "$STALLMETER_SHARED" || return 1
+	(
+		flock 6
+		[ -e "$STALLMETER_SHARED/full/status" ] || {
+			rc=0
+			"$out/stallmeter" run --backend sim --machine nehalem-ep --suite full --out "$STALLMETER_SHARED/full" --label "$full_label" >"$STALLMETER_SHARED/full.said" 2>&1 || rc=$?
+			mkdir -p "$STALLMETER_SHARED/full" && echo $rc >"$STALLMETER_SHARED/full/status"
+		}
+	) 6>"$STALLMETER_SHARED/full.lock"
+	cat "$STALLMETER_SHARED/full.said"
+	full=$(echo "$STALLMETER_SHARED"/full/*/)
+	full=${full%/}
+	return "$(cat "$STALLMETER_SHARED/full/status")"
+}
 
 check() { # the command must succeed
 	local what=$1; shift

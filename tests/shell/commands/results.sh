@@ -11,7 +11,8 @@ invalid() { ! "$schema" -i "$1" results/schema.json; }
 read_it() { "$s" report "$1" --out "$work/read.html"; }
 results_of() { "$s" run "${@:2}" --out "$work/$1" >"$work/ran" && run=$(echo "$work/$1"/*) && ln -sfn "$run" "$work/run-$1"; }
 
-check "results_run_nehalem" results_of nehalem --backend sim --machine nehalem-ep --suite full
+check "results_run_nehalem" full_run
+ln -sfn "$full" "$work/run-nehalem"
 check "results_run_core2" results_of core2 --backend sim --machine core2 --suite quick
 check "results_run_skylake" results_of skylake --backend sim --machine skylake-sp --suite quick
 check "results_run_unknown_seed" results_of seed --backend sim --machine core2 --suite load.l1.latency --seed 18446744073709551615

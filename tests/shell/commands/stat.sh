@@ -37,7 +37,7 @@ walked() { # MACHINE PROCESSOR WORKLOAD LEAST-COUNTED
 }
 check "stat_takes_every_event_of_nehalem_ep" walked nehalem-ep nehalem-ep account.mixed 100
 check "stat_takes_every_event_of_haswell_ep" walked haswell-ep haswell-ep account.mixed 100
-check "stat_takes_every_event_of_skylake_sp" walked skylake-sp skylake-sp account.mixed 30
+check "stat_takes_every_event_of_skylake_sp" walked skylake-sp skylake-sp load.l2.latency 60
 check "stat_takes_every_event_of_core2" walked core2 core2 account.mixed 50
 check "stat_takes_every_event_of_sandy_bridge" walked sandy-bridge sandy-bridge account.mixed 100
 # thread modes need a core of two threads
