@@ -438,6 +438,7 @@ FUZZ_SOURCES_fuzz_machine := pmu/text.c pmu/sim/machine/machine.c pmu/sim/machin
 FUZZ_SOURCES_fuzz_ibs := pmu/amd/ibs.c pmu/text.c
 FUZZ_SOURCES_fuzz_ibs_fetch := pmu/amd/ibs_fetch.c pmu/amd/ibs.c pmu/text.c
 FUZZ_SOURCES_fuzz_pebs := pmu/counters/pebs.c $(LAYERS)
+FUZZ_SOURCES_fuzz_box_table := pmu/backend/box_place.c pmu/backend/box_table.c pmu/backend/msr_guard_placed.c
 FUZZ_SOURCES_fuzz_map := pmu/text.c pmu/sim/machine/event_map.c pmu/sim/machine/map_text.c
 FUZZ_SOURCES_fuzz_trace := pmu/text.c runner/data/trace_text.c runner/data/trace_cpus.c
 FUZZ_SOURCES_fuzz_request := runner/shim/serve.c runner/library/stallmeter_sim.c runner/data/trace_text.c pmu/text.c $(LAYERS)

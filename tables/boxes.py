@@ -245,7 +245,7 @@ def read_uncore(p, folder, path):
         r.filters = read_filters(p, r)
         only_fixed = bool(v["fixed_control"] and not v["counters"])
         for k in ["instances"] + ([] if only_fixed else ["counter", "counters"]) + ([] if free or only_fixed else ["control", "enable"]):
-            if not v[k]:
+            if not v[k] and not (k == "enable" and k in r):
                 p.add(r.where, k, "is missing")
         if v["instances"] > 64:
             p.add(r.where, "instances", "at most 64")

@@ -53,7 +53,7 @@ def unit_of(event, unit, box):
     """NAME=0xNN:filter+filter=VALUE, as FORMAT.md has it."""
     wanted = event.get("Filter") or ""
     filters = [ours for theirs, ours in FILTERS if theirs in wanted]
-    if any(w in wanted for w in FILTER_1) and "CHA" in event["Unit"] and "filter1:" in box.get("filters", ""):
+    if any(w in wanted for w in FILTER_1) and "CHA" in event["Unit"]:
         filters.append("filter1=0x%X" % (number(event, "FILTER_VALUE") or ANY_REQUEST))
     mask = number(event, "UMask") | above(event, box) << 8
     return "%s=0x%02x%s" % (unit, mask, ":" + "+".join(filters) if filters else "")

@@ -84,7 +84,7 @@ static const char *select_event(const struct listing *l, const struct uncore_box
 	const uint64_t code = 0xFFFF | 1u << 21 | ~(uint64_t)UINT32_MAX;
 
 	for (unsigned exact = 2; exact-- > 0;)
-		for (unsigned i = 0; select & box->enable && i < box->event_count; i++) {
+		for (unsigned i = 0; (select & box->enable || !box->enable) && select && i < box->event_count; i++) {
 			const struct uncore_event *e = &box->events[i];
 			const uint64_t own = e->select | (uint64_t)e->umask << 8 | (uint64_t)e->extended << 21 | e->high;
 

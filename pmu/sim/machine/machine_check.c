@@ -163,6 +163,8 @@ static enum status check_boxes(struct machine_reading *r)
 		if (m->dram_channels % m->uncore_home_agents || m->dram_channels / m->uncore_home_agents > 4)
 			return machine_wrong(r, &m->dram_channels, "with uncore boxes up to 4 a home agent, as many for each");
 	}
+	if (str_equal(m->pmu_uncore, "mesh") && m->uncore_layout > 3)
+		return machine_wrong(r, &m->uncore_layout, "at most 3 with a mesh");
 	if (str_equal(m->pmu_uncore, "mesh") && m->uncore_layout) {
 		const uint64_t most = m->uncore_layout == 1 ? 40 : 60;
 		if (m->topology_sockets > 8 || m->uncore_bus + 1 + (m->topology_sockets - 1) * m->uncore_bus_step > 255)

@@ -10,20 +10,17 @@
  *                  selects: 7:0 event, 15:8 umask, 18 edge, 20 interrupt, 22 on, 23 invert, 28:24 cmask; counters of 44 bits
  *   PCI 0:0.0 + 48 window in memory, bit 0 open; there, of 32 bits each: 5040 requests of graphics, 5044 of cores, 5048 of devices,
  *                  5050 lines read, 5054 lines written
- * A code of the map's box IMC is one of Linux' numbers of these: 1 read, 2 written, 3 graphics, 4 cores, 5 devices. They are watched from their first
+ * Since Alder Lake (layout 4; adl_*): 2FF0 global control, 2FDE control of the clock, 2FDF the clock, 2FD0, 2FD2 ARB; cmask 29:24. The window has two controllers, the
+ * second 10000 further, each with its share of the channels: D9C4 control (0 frozen, 1 selects off, 2 counters 0), D9D0 + 4n selects (7:0 event, 18 edge; no bit
+ * switches it on), D9E8 + 8n counters of 64 bits, and always running D840 lines moved, D858 read, D8A0 written, whose codes of the map are F0, F1, F2.
+ * Before, a code of the map's box IMC is one of Linux' numbers of these: 1 read, 2 written, 3 graphics, 4 cores, 5 devices. They are watched from their first
  * read on, and show uncore.imc_start plus what came since.
  *
  * Not modelled: interrupts, the status, graphics, devices, other registers of the window. */
-#include "pmu/sim/uncore/box.h"
-#include "pmu/sim/machine/uncore_map.h"
+#include "pmu/sim/uncore/uncore_client_state.h"
 
-#define CBO_MAX 8u
-#define COUNTERS 2u
 #define WINDOW_BYTES 0x8000u
-#define FREE 5u
 
-#define MSR_FIXED_CONTROL 0x394
-#define MSR_FIXED 0x395
 #define MSR_CBO_CONFIG 0x396
 #define MSR_CBO 0x700
 #define CBO_STRIDE 0x10u
@@ -37,6 +34,7 @@
 #define SELECT_ON     (1u << 22)
 #define SELECT_INVERT (1u << 23)
 #define SELECT_LEGAL  0x1FD4FFFFull
+#define SELECT_LEGAL_SIX 0x3FD4FFFFull
 #define FIXED_LEGAL   0x500000ull
 #define COUNTER_MASK  0xFFFFFFFFFFFull
 #define FIXED_MASK    0xFFFFFFFFFFFFull
@@ -45,34 +43,13 @@
 #define CODE_COHERENT  0x83
 
 /* What uncore.layout tells apart. */
-static const struct layout {
-	uint32_t global, status;    /* 0: none, and counters run by their selects alone */
-	uint8_t boxes;              /* CBos, 0: their registers are others, and not modelled */
-	bool graphics;              /* MSR 0x396 counts the graphics' box too */
-	uint32_t counter, select;   /* of the ARB */
-	uint8_t counters;
-} layouts[] = {
-	{ 0x391, 0x392, 4, true, 0x3B0, 0x3B2, 2 }, { 0xE01, 0xE02, 8, true, 0x3B0, 0x3B2, 2 },
-	{ 0, 0, 0, false, 0x3B1, 0x3B3, 1 }, { 0xE01, 0xE02, 0, false, 0x3B0, 0x3B2, 2 },
+static const struct layout layouts[] = {
+	{ 0x391, 0x392, 4, true, 0x3B0, 0x3B2, 2, 0x394, 0x395, false }, { 0xE01, 0xE02, 8, true, 0x3B0, 0x3B2, 2, 0x394, 0x395, false },
+	{ 0, 0, 0, false, 0x3B1, 0x3B3, 1, 0x394, 0x395, false }, { 0xE01, 0xE02, 0, false, 0x3B0, 0x3B2, 2, 0x394, 0x395, false },
+	{ 0x2FF0, 0, 0, false, 0x2FD2, 0x2FD0, 2, 0x2FDE, 0x2FDF, true },
 };
 
 static const struct { uint32_t offset; uint8_t code; } free_running[FREE] = { { 0x5040, 3 }, { 0x5044, 4 }, { 0x5048, 5 }, { 0x5050, 1 }, { 0x5054, 2 } };
-
-struct unit {
-	uint64_t select, base, start; /* base: value when it went on; start: uncore cycle of that */
-	int16_t watch;                /* -1: none */
-	bool on, clock;
-	const char *told;             /* what is wrong with it, once that has been told */
-};
-
-struct client {
-	const struct machine *m;
-	struct uncore_taps *taps;
-	const struct layout *layout;
-	unsigned boxes;               /* CBos */
-	uint64_t global;
-	struct unit fixed, arb[COUNTERS], cbo[CBO_MAX][COUNTERS], imc[FREE];
-};
 
 static size_t client_bytes(const struct machine *m)
 {
@@ -96,37 +73,52 @@ static void client_init(void *box, const struct machine *m, struct uncore_taps *
 		for (unsigned i = 0; i < CBO_MAX; i++)
 			u->cbo[i][n].watch = -1;
 	}
+	for (unsigned i = 0; i < CONTROLLERS; i++) {
+		for (unsigned n = 0; n < CONTROLLER_COUNTERS; n++)
+			u->controller[i].counter[n] = (struct unit){ .watch = -1, .channel = true };
+		for (unsigned n = 0; n < CONTROLLER_ALWAYS; n++)
+			u->controller[i].always[n] = (struct unit){ .base = m->uncore_imc_start, .watch = -1 };
+	}
 	for (unsigned n = 0; n < FREE; n++)
 		u->imc[n] = (struct unit){ .base = m->uncore_imc_start, .watch = -1 };
 }
 
-static void report(struct sim_finding *f, enum finding_kind kind, uint32_t address, uint64_t value, const char *why)
+void client_report(struct sim_finding *f, enum finding_kind kind, uint32_t address, uint64_t value, const char *why)
 {
 	sim_finding_add(f, &(struct sim_finding){ .kind = kind, .address = address, .value = value, .why = why });
 }
 
 /* ---- counting --------------------------------------------------------------------------------- */
 
-static uint64_t value_of(struct client *u, const struct unit *c)
+uint64_t client_value(struct client *u, const struct unit *c)
 {
 	if (!c->on)
 		return c->base;
-	if (c->clock)
-		return c->base + uncore_taps_now(u->taps) - c->start;
+	if (c->clock) {
+		const uint64_t cycles = uncore_taps_now(u->taps) - c->start, hz = u->m->dram_channel_bytes_per_second / 16; /* 8 bytes at both edges */
+		return c->base + (c->channel ? cycles / u->m->uncore_hz * hz + cycles % u->m->uncore_hz * (hz / 1000) / (u->m->uncore_hz / 1000) : cycles);
+	}
 	return c->watch >= 0 ? c->base + uncore_watch_value(u->taps, 0, (unsigned)c->watch) : c->base;
 }
 
-static void go_off(struct client *u, struct unit *c)
+void client_go_off(struct client *u, struct unit *c)
 {
-	c->base = value_of(u, c);
+	c->base = client_value(u, c);
 	if (c->watch >= 0)
 		uncore_watch_end(u->taps, 0, (unsigned)c->watch);
 	c->watch = -1;
 	c->on = false;
 }
 
+/* The channels of a controller. */
+static uint64_t channels_of(const struct client *u, unsigned controller)
+{
+	const uint64_t per = (u->m->dram_channels + CONTROLLERS - 1) / CONTROLLERS;
+	return ((1ull << per) - 1) << controller * per;
+}
+
 /* Fills *w with the terms of a code. NULL: done; else why the model cannot count it. */
-static const char *watch_of(const struct client *u, enum uncore_box box, unsigned instance, uint64_t select, struct uncore_watch *w)
+const char *client_watch_of(const struct client *u, enum uncore_box box, unsigned instance, uint64_t select, struct uncore_watch *w)
 {
 	const struct uncore_row *rows[8];
 	const unsigned n = uncore_map_find(u->m->uncore, box, select & 0xFF, (uint16_t)(select >> 8 & 0xFF), rows);
@@ -137,7 +129,7 @@ static const char *watch_of(const struct client *u, enum uncore_box box, unsigne
 			return rows[r]->why;
 		for (unsigned i = 0; i < rows[r]->term_count; i++) {
 			const struct uncore_term *t = &rows[r]->terms[i];
-			const uint32_t own = box == UNCORE_BOX_CBO ? 1u << instance : UNITS_ALL;
+			const uint64_t own = box == UNCORE_BOX_CBO ? 1u << instance : box == UNCORE_BOX_IMC && u->layout->controllers ? channels_of(u, instance) : UNITS_ALL;
 			if (w->part_count == UNCORE_PARTS)
 				return "more sub-events together than the model adds up";
 			w->parts[w->part_count++] = (struct uncore_part){ t->signal, t->times, t->unit == UNCORE_OWN_UNITS ? own : 1u << t->unit, t->tags };
@@ -146,7 +138,7 @@ static const char *watch_of(const struct client *u, enum uncore_box box, unsigne
 	return NULL;
 }
 
-static void begin(struct client *u, struct unit *c, const struct uncore_watch *w, const char **why)
+void client_begin(struct client *u, struct unit *c, const struct uncore_watch *w, const char **why)
 {
 	unsigned number = 0;
 	c->on = true;
@@ -159,19 +151,24 @@ static void begin(struct client *u, struct unit *c, const struct uncore_watch *w
 		*why = "no memory for its cycles";
 }
 
-static void go_on(struct client *u, enum uncore_box box, unsigned instance, unsigned n, struct unit *c, struct sim_finding *f, uint32_t msr)
+void client_go_on(struct client *u, enum uncore_box box, unsigned instance, unsigned n, struct unit *c, struct sim_finding *f, uint32_t msr)
 {
 	struct uncore_watch w = { .cmask = (uint8_t)(c->select >> 24 & 0x1F), .inv = c->select & SELECT_INVERT, .edge = c->select & SELECT_EDGE };
 	const unsigned code = c->select & 0xFF;
-	const char *why = watch_of(u, box, instance, c->select, &w);
-	begin(u, c, &w, &why);
+	const char *why = client_watch_of(u, box, instance, c->select, &w);
+	if (box == UNCORE_BOX_IMC) {
+		const struct uncore_row *row = uncore_map_code(u->m->uncore, box, code);
+		w.cmask = 0, w.inv = false;
+		c->clock = !why && row && row->how == UNCORE_CLOCK;
+	}
+	client_begin(u, c, &w, &why);
 	if (!why && box == UNCORE_BOX_ARB && (code == CODE_OCCUPANCY || code == CODE_COHERENT) && n) {
-		go_off(u, c);
+		client_go_off(u, c);
 		c->on = true;
 		if (c->told != (why = "entries are added up on counter 0 alone"))
-			report(f, FIND_WRONG_COUNTER, msr, c->select, why);
+			client_report(f, FIND_WRONG_COUNTER, msr, c->select, why);
 	} else if (why && c->told != why) {
-		report(f, FIND_UNMODELLED, msr, c->select, why);
+		client_report(f, FIND_UNMODELLED, msr, c->select, why);
 	}
 	c->told = why ? why : c->told;
 }
@@ -181,11 +178,11 @@ static void program(struct client *u, enum uncore_box box, unsigned instance, un
 {
 	const bool want = (u->global & GLOBAL_ON || !u->layout->global) && c->select & SELECT_ON;
 	if (c->on && !want)
-		go_off(u, c);
+		client_go_off(u, c);
 	else if (!c->on && want && !c->clock)
-		go_on(u, box, instance, n, c, f, msr);
+		client_go_on(u, box, instance, n, c, f, msr);
 	else if (!c->on && want)
-		begin(u, c, &(struct uncore_watch){ 0 }, &(const char *){ NULL });
+		client_begin(u, c, &(struct uncore_watch){ 0 }, &(const char *){ NULL });
 }
 
 static void program_all(struct client *u, struct sim_finding *f, uint32_t msr)
@@ -206,11 +203,11 @@ struct place { enum uncore_box box; unsigned instance, n; bool select; };
 static struct unit *unit_at(struct client *u, uint32_t msr, struct place *p)
 {
 	*p = (struct place){ .box = UNCORE_BOX_ARB };
-	if (msr == MSR_FIXED || msr == MSR_FIXED_CONTROL) {
-		p->select = msr == MSR_FIXED_CONTROL;
+	const struct layout *k = u->layout;
+	if (msr == k->fixed || msr == k->fixed_control) {
+		p->select = msr == k->fixed_control;
 		return &u->fixed;
 	}
-	const struct layout *k = u->layout;
 	if (msr - k->counter < k->counters || msr - k->select < k->counters) {
 		p->select = msr - k->select < k->counters;
 		p->n = msr - (p->select ? k->select : k->counter);
@@ -240,7 +237,7 @@ static enum status client_rdmsr(void *box, unsigned thread, uint32_t msr, uint64
 	struct unit *c = unit_at(u, msr, &p);
 	(void)thread;
 	if (c)
-		*value = p.select ? c->select : value_of(u, c) & mask_of(c);
+		*value = p.select ? c->select : client_value(u, c) & mask_of(c);
 	else if (msr && msr == u->layout->global)
 		*value = u->global;
 	else if (msr && msr == u->layout->status)
@@ -255,24 +252,24 @@ static enum status client_rdmsr(void *box, unsigned thread, uint32_t msr, uint64
 
 static enum status reserved(struct sim_finding *f, uint32_t msr, uint64_t bits, const char *why)
 {
-	report(f, FIND_RESERVED, msr, bits, why);
+	client_report(f, FIND_RESERVED, msr, bits, why);
 	return ST_FAULT;
 }
 
 static enum status write_unit(struct client *u, const struct place *p, struct unit *c, uint64_t value, struct sim_finding *f, uint32_t msr)
 {
-	const uint64_t legal = !p->select ? mask_of(c) : c->clock ? FIXED_LEGAL : SELECT_LEGAL;
+	const uint64_t legal = !p->select ? mask_of(c) : c->clock ? FIXED_LEGAL : u->layout->controllers ? SELECT_LEGAL_SIX : SELECT_LEGAL;
 	if (value & ~legal)
 		return reserved(f, msr, value & ~legal, "reserved bits raise #GP");
 	if (c->on)
-		go_off(u, c);
+		client_go_off(u, c);
 	if (!p->select) {
 		c->base = value;
 	} else {
 		if ((c->select ^ value) & ~(uint64_t)SELECT_ON)
 			c->told = NULL;
 		if (value & SELECT_PMI)
-			report(f, FIND_SIMULATOR, msr, value, "interrupts of the uncore");
+			client_report(f, FIND_SIMULATOR, msr, value, "interrupts of the uncore");
 		c->select = value;
 	}
 	program(u, p->box, p->instance, p->n, c, f, msr);
@@ -291,7 +288,7 @@ static enum status client_wrmsr(void *box, unsigned thread, uint32_t msr, uint64
 	if (c)
 		return write_unit(u, &p, c, value, f, msr);
 	if (msr == MSR_CBO_CONFIG) {
-		report(f, FIND_FAULT, msr, value, "the number of slices is read-only");
+		client_report(f, FIND_FAULT, msr, value, "the number of slices is read-only");
 		return ST_FAULT;
 	}
 	if (msr == u->layout->status)
@@ -330,15 +327,18 @@ static enum status client_pci_write32(void *box, struct pci_address at, uint32_t
 	(void)box;
 	if (!is_bridge(at))
 		return ST_MISSING;
-	report(f, FIND_OUTSIDE, at.reg, value, "the host bridge's registers are not the counters'");
+	client_report(f, FIND_OUTSIDE, at.reg, value, "the host bridge's registers are not the counters'");
 	return ST_OK;
 }
 
-static bool in_window(const struct client *u, uint64_t address) { return u->m->uncore_window && address - u->m->uncore_window < WINDOW_BYTES; }
+static bool in_window(const struct client *u, uint64_t address)
+{
+	return u->m->uncore_window && address - u->m->uncore_window < (u->layout->controllers ? CONTROLLERS * CONTROLLER_STEP : WINDOW_BYTES);
+}
 
 static struct unit *free_at(struct client *u, uint64_t address, unsigned *n)
 {
-	for (*n = 0; *n < FREE; ++*n)
+	for (*n = 0; *n < FREE && !u->layout->controllers; ++*n)
 		if (address - u->m->uncore_window == free_running[*n].offset)
 			return &u->imc[*n];
 	return NULL;
@@ -352,21 +352,25 @@ static enum status client_mmio_read(void *box, uint64_t address, unsigned width_
 		return ST_MISSING;
 	struct unit *c = free_at(u, address, &n);
 	sim_finding_none(f);
+	if (u->layout->controllers) {
+		client_memory_read(u, address, width_bytes, value, f);
+		return ST_OK;
+	}
 	*value = 0;
 	if (!c) {
-		report(f, FIND_OUTSIDE, (uint32_t)address, 0, "of the memory controller's registers this simulator has the free-running counters alone");
+		client_report(f, FIND_OUTSIDE, (uint32_t)address, 0, "of the memory controller's registers this simulator has the free-running counters alone");
 		return ST_OK;
 	}
 	if (!c->on) {
 		struct uncore_watch w = { 0 };
-		const char *why = watch_of(u, UNCORE_BOX_IMC, 0, free_running[n].code, &w);
-		begin(u, c, &w, &why);
+		const char *why = client_watch_of(u, UNCORE_BOX_IMC, 0, free_running[n].code, &w);
+		client_begin(u, c, &w, &why);
 		if (why)
-			report(f, FIND_UNMODELLED, (uint32_t)address, 0, why);
+			client_report(f, FIND_UNMODELLED, (uint32_t)address, 0, why);
 	}
-	*value = (uint32_t)value_of(u, c);
+	*value = (uint32_t)client_value(u, c);
 	if (width_bytes != 4)
-		report(f, FIND_UNDEFINED, (uint32_t)address, width_bytes, "a counter of the memory controller has 32 bits, and another one stands beside it");
+		client_report(f, FIND_UNDEFINED, (uint32_t)address, width_bytes, "a counter of the memory controller has 32 bits, and another one stands beside it");
 	return ST_OK;
 }
 
@@ -374,13 +378,17 @@ static enum status client_mmio_write(void *box, uint64_t address, unsigned width
 {
 	struct client *u = box;
 	unsigned n;
-	(void)width_bytes;
 	if (!in_window(u, address))
 		return ST_MISSING;
+	if (u->layout->controllers) {
+		sim_finding_none(f);
+		client_memory_write(u, address, width_bytes, value, f);
+		return ST_OK;
+	}
 	if (free_at(u, address, &n))
-		report(f, FIND_IGNORED, (uint32_t)address, value, "the memory controller's free-running counters are read-only");
+		client_report(f, FIND_IGNORED, (uint32_t)address, value, "the memory controller's free-running counters are read-only");
 	else
-		report(f, FIND_OUTSIDE, (uint32_t)address, value, "no register of the counters");
+		client_report(f, FIND_OUTSIDE, (uint32_t)address, value, "no register of the counters");
 	return ST_OK;
 }
 

@@ -100,7 +100,7 @@ plans_all() {
 	"$out/stallmeter" plan --machine "$1" --suite load.l2.latency,load.l3.latency --repetitions 3 --trace "$work/planned" >/dev/null &&
 		"$out/stallmeter" run --backend sim --machine "$1" --suite load.l2.latency,load.l3.latency --repetitions 3 --out "$work/out" --trace "$work/ran" >/dev/null || return 1
 	[ "$(grep -cE '^wrmsr .*(EVTSEL|PERF_CTL[0-5])' "$work/ran")" -gt 20 ] || { grep -m 5 ^wrmsr "$work/ran"; return 1; }
-	diff <(grep -E '^(wrmsr|pci_write)' "$work/planned" | sort -u) <(grep -E '^(wrmsr|pci_write)' "$work/ran" | sort -u)
+	diff <(grep -E '^(wrmsr|pci_write|mmio_write)' "$work/planned" | sort -u) <(grep -E '^(wrmsr|pci_write|mmio_write)' "$work/ran" | sort -u)
 }
-for machine in haswell-ep sandy-bridge skylake-sp ice-lake-sp zen4; do check "golden_plan_mode_of_${machine}_lists_what_a_run_writes" plans_all $machine; done
+for machine in haswell-ep sandy-bridge skylake-sp ice-lake-sp sapphire-rapids zen4; do check "golden_plan_mode_of_${machine}_lists_what_a_run_writes" plans_all $machine; done
 tap_end

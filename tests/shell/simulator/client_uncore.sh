@@ -53,6 +53,26 @@ stream() { # MACHINE
 }
 check "client_stream_reads_three_lines_and_writes_one" stream sandy-bridge
 
+# Alder Lake: two controllers with a channel each; each load of a chase is a read that the arbiter sees, and one of the two says so by both of its ways of counting.
+alder_lake() {
+	"$s" list --events alder-lake-p | sed -n '/^event of box/,$p' | awk '/^(UNC_|[A-Z]+_[A-Z]+ )/ { print $1 }' | sort -u >"$work/names"
+	[ "$(wc -l <"$work/names")" -eq 35 ] && count alder-lake load.dram_local.latency "$(head -20 "$work/names" | paste -sd,)" && cat "$work/csv" >"$work/both" && count alder-lake load.dram_local.latency "$(tail -n +21 "$work/names" | paste -sd,)" &&
+		cat "$work/csv" >>"$work/both" && [ "$(grep -c '^"UNC' "$work/both")" -eq 35 ] && ! grep -q refused "$work/both" && cp "$work/both" "$work/csv" || return 1
+	local reads free
+	reads=$(value UNC_M_CAS_COUNT_RD) free=$(($(value UNC_MC0_RDCAS_COUNT_FREERUN) + $(value UNC_MC1_RDCAS_COUNT_FREERUN)))
+	near "$reads" "$(value UNC_ARB_TRK_REQUESTS.RD)" 4 && near "$free" "$reads" 2 && [ "$(value UNC_MC0_RDCAS_COUNT_FREERUN)" -gt $((reads / 3)) ] && [ "$(value UNC_M_CLOCKTICKS)" -gt "$reads" ] && [ "$(value UNC_CLOCK.SOCKET)" -gt "$reads" ]
+}
+check "client_every_event_of_alder_lake_is_taken_and_its_reads_agree" alder_lake
+alder_lake_methods() {
+	"$s" run --backend sim --machine alder-lake --suite load.dram_local.latency,triad.dram.bandwidth --out "$work/run_adl" >"$work/table" || return 1
+	grep -qE '^  in the uncore.* ok$' "$work/table" && grep -E '^  channels of memory, socket 0: read [0-9.]+ [0-9.]+, written [0-9.]+ [0-9.]+ GB/s$' "$work/table"
+}
+check "client_rows_have_the_controllers_lines_on_alder_lake" alder_lake_methods
+lists() { [ "$("$s" list --events "$1" | sed -n '/^event of box/,$p' | grep -cE '^UNC_')" -eq "$2" ] || { "$s" list --events "$1" | grep -cE '^UNC_'; return 1; }; }
+check "client_list_has_meteor_lake_s_boxes" lists meteor-lake-p 28
+check "client_list_has_arrow_lake_s_boxes" lists arrow-lake-p 26
+check "client_list_has_lunar_lake_s_boxes" lists lunar-lake-p 27
+
 window_closed() {
 	sed '/^\[uncore\]$/a window = 0' tables/machines/skylake.machine >"$work/closed.machine"
 	"$s" stat --machine "$work/closed.machine" -w load.dram_local.latency -e imc.data_reads 2>"$work/err"
