@@ -204,6 +204,11 @@ static enum status pairs(struct pass *p, int64_t *value_milli)
 		/* one more line must be late by a DRAM latency, not by its position in the channels' queues */
 		return st == ST_OK && late_by - (in_time - first) < one / 2 ? ST_RANGE : st;
 	}
+	if (!p->at_least) { /* too few for the other looks */
+		enum status st = first_lines(p, below, &first, NULL);
+
+		return st == ST_OK && late_by - (in_time - first) < one / 2 ? ST_RANGE : st;
+	}
 	return ST_OK;
 }
 

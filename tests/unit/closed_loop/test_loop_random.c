@@ -160,6 +160,7 @@ static void test_loop_odd_machines_are_found_again(void **state)
 	assert_int_equal(judge_files("tests/machines/caches/full_sets.machine", "tlb.walk_concurrency.*"), 0);
 	assert_int_equal(judge_files("tests/machines/memory/knee.machine", "size.super_queue.*"), 0);
 	assert_int_equal(judge_files("tests/machines/memory/eight_homes.machine", "load.remote_l3_*"), 0);
+	assert_int_equal(judge_files("tests/machines/memory/quick_memory.machine", "size.super_queue.*"), 0);
 	assert_int_equal(judge_files("tests/machines/memory/pairs_channel.machine", "load.dram_local.*,size.super_queue.*"), 0);
 	assert_int_equal(judge_files("tests/machines/memory/three_nodes.machine tests/machines/memory/places.machine", "read.dram_all.*"), 0);
 	assert_int_equal(judge_files("tests/machines/caches/few_ways.machine", "tlb.stlb_walk_4k.*,tlb.walk_concurrency.*"), 0);
