@@ -130,8 +130,20 @@ static void amend(struct writer *w, unsigned row, unsigned other, int64_t other_
 	writer_amend(w, row, ROW_UNPROVEN, reason, odd(self, row, ROW_UNPROVEN, r->kind >= RELATION_BELOW));
 }
 
+/* A penalty below 0 by more than noise: what it is over took longer, which the row does not ask. */
+static void below_zero(struct writer *w, cross_check_odd *odd, const void *self)
+{
+	for (unsigned i = 0; i < rows_count; i++) {
+		const struct writer_note *n = &w->notes[i];
+
+		if (rows[i].kind == KIND_PENALTY && n->has_value && n->value_milli < -ALLOWED_MILLI - ALLOWED_SPREADS * n->spread_milli)
+			writer_amend(w, i, ROW_UNPROVEN, "a penalty is not below 0: its baseline took longer", odd(self, i, ROW_UNPROVEN, false));
+	}
+}
+
 void cross_check_run(struct writer *w, cross_check_odd *odd, const void *self)
 {
+	below_zero(w, odd, self);
 	for (unsigned n = 0; n < COUNT_OF(relations); n++)
 		for (unsigned i = 0; i < rows_count; i++) {
 			const struct relation *r = &relations[n];

@@ -178,6 +178,24 @@ static void test_rows_of_another_status_are_not_compared(void **state)
 	end();
 }
 
+/* A penalty that is negative by more than half a cycle and its spread is a contradiction in itself; other rows' values and what lies within that are not. */
+static void test_penalties_below_zero_are_none(void **state)
+{
+	static const struct { const char *row; int64_t milli; bool kept; } cases[] = {
+		{ "split.load_l2.penalty", -5111, false }, { "exec.bypass_delay.penalty", -400, true }, { "load.l2.penalty", -40000, false }, { "load.l2.penalty", 0, true } };
+
+	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+		begin();
+		written(cases[i].row, cases[i].milli);
+		cross_check_run(&w, never_odd, NULL);
+		const struct writer_note *n = &w.notes[row_find(cases[i].row) - rows];
+		assert_int_equal(n->status, cases[i].kept ? ROW_OK : ROW_UNPROVEN);
+		assert_int_equal(!!memmem(w.json.at + n->at, n->bytes, "not below 0", 11), !cases[i].kept);
+		end();
+	}
+}
+
 /* The L2's plateau is held to 3 % and half a cycle, those of shared levels to 10 %; a level without one is not compared. */
 static void test_plateaus_are_held_to_their_level(void **state)
 {
@@ -244,7 +262,8 @@ static void test_stores_that_fill_the_reorder_buffer_are_no_size(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_plateaus_are_held_to_their_level), cmocka_unit_test(test_a_size_that_another_limits_is_as_expected),
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_penalties_below_zero_are_none),
+		cmocka_unit_test(test_plateaus_are_held_to_their_level), cmocka_unit_test(test_a_size_that_another_limits_is_as_expected),
 		cmocka_unit_test(test_stores_that_fill_the_reorder_buffer_are_no_size), cmocka_unit_test(test_each_contradiction_marks_both_rows), cmocka_unit_test(test_rows_of_another_status_are_not_compared) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
