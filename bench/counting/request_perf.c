@@ -174,6 +174,12 @@ struct word request_perf_plain(const struct word *w)
 	return plain;
 }
 
+/* Linux' name of the core's counters: of a hybrid one for each kind, which CPUID 0x1A tells apart (0x40 large, 0x20 small). */
+static bool is_pmu_of(const struct processor *p, const char *at, size_t n)
+{
+	return names_equal(at, n, "cpu") || (p->core_type == 0x40 && names_equal(at, n, "cpu_core")) || (p->core_type == 0x20 && names_equal(at, n, "cpu_atom"));
+}
+
 enum status request_perf_terms(const struct processor *p, const struct word *w, struct request *r, struct text *problem, bool *found)
 {
 	struct terms t = { 0 };
@@ -186,7 +192,7 @@ enum status request_perf_terms(const struct processor *p, const struct word *w, 
 	*found = pmu < w->length;
 	if (!*found)
 		return ST_OK;
-	if (p->detector_count || !(names_equal(w->at, pmu, "cpu") || names_equal(w->at, pmu, "cpu_core") || names_equal(w->at, pmu, "cpu_atom"))) {
+	if (p->detector_count || !is_pmu_of(p, w->at, pmu)) {
 		text_fmt(problem, "\"%.*s\": perf's %.*s/.../ is not known here; name an event of `stallmeter list --events %s`", (int)w->length, w->at, (int)pmu, w->at, p->name);
 		return ST_UNSUPPORTED;
 	}

@@ -32,6 +32,14 @@ static const struct uncore_event *uncore_of_one_box(const struct processor *p, c
 	return only;
 }
 
+static bool is_box(const struct processor *p, const char *at, size_t n)
+{
+	for (unsigned b = 0; b < p->box_count; b++)
+		if (names_equal(at, n, p->boxes[b].name))
+			return true;
+	return false;
+}
+
 static const struct uncore_event *uncore_named(const struct processor *p, const struct word *w, struct request *r)
 {
 	size_t dot = 0, open = 0, name;
@@ -50,6 +58,13 @@ static const struct uncore_event *uncore_named(const struct processor *p, const 
 	if (open < dot && (w->at[dot - 1] != ']' || parse_u64(w->at + open + 1, dot - open - 2, &number) != ST_OK))
 		return NULL;
 	name = dot + 1;
+	if (open == dot && !is_box(p, w->at, open)) { /* imc0, imc_0, as Linux and likwid number them */
+		for (; open && w->at[open - 1] >= '0' && w->at[open - 1] <= '9'; open--)
+			;
+		if (open < dot && parse_u64(w->at + open, dot - open, &number) != ST_OK)
+			return NULL;
+		open -= open && open < dot && w->at[open - 1] == '_';
+	}
 	for (unsigned b = 0; b < p->box_count && name < w->name; b++)
 		for (unsigned i = 0; names_equal(w->at, open, p->boxes[b].name) && i < p->boxes[b].event_count; i++)
 			if (short_name(w->at + name, w->name - name, p->boxes[b].events[i].name)) {

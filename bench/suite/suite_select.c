@@ -164,6 +164,11 @@ enum status suite_check(const struct suite_settings *s, char *problem, size_t ca
 			known = piece_matches_name(piece, n, writer_section_name(i), SUITE_FULL);
 		if (!known) {
 			text_fmt(&t, "suite: \"%.*s\" is neither quick, full nor the name or pattern of a row", (int)n, piece);
+			for (unsigned i = 0; i < SUITE_SECTIONS && s->profile; i++)
+				if (piece_matches_name(piece, n, writer_section_name(i), SUITE_FULL)) {
+					text_fmt(&t, ", which a profile counts alone; account.NAME: `stallmeter stat -w`");
+					break;
+				}
 			return ST_MISSING;
 		}
 	}

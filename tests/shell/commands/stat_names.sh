@@ -78,6 +78,15 @@ check "stat_refuses_groups_of_events" refuses_name 'no groups; name the events a
 check "stat_refuses_likwids_counters" refuses_name 'FIXC0 is a counter as likwid names it' -w idle -e INST_RETIRED_ANY:FIXC0
 check "stat_refuses_likwids_counters_of_boxes" refuses_name 'MBOX0C0 is a counter as likwid names it' --machine haswell-ep -w idle -e CAS_COUNT_RD:MBOX0C0
 check "stat_takes_what_an_event_of_the_uncore_means" is skylake-sp idle queue.read.inserts UNC_CHA_TOR_INSERTS.IA:filter1=0x40433
+check "stat_takes_perfs_name_of_a_hybrids_large_cores" is alder-lake load.l2 cpu_core/event=0xc0,name=RETIRED/ RETIRED
+check "stat_refuses_a_hybrids_other_cores" refuses_name "perf's cpu_atom/.../ is not known here" --machine alder-lake -w idle -e cpu_atom/event=0xc0/
+# A box by its number, as stat, Linux and likwid write it.
+numbered() {
+	stat --machine haswell-ep -w triad.dram_all --windows 1 -e 'imc[1].CAS_COUNT.RD,imc1.CAS_COUNT.WR,imc_1.CAS_COUNT.ALL' --format csv >"$work/counts" &&
+		awk -F, 'NR == 2 { r = $3 } NR == 3 { w = $3 } NR == 4 { exit !(r > 1000 && w > 100 && $3 > 0.99 * (r + w) && $3 < 1.01 * (r + w) && $1 == "\"imc[1].UNC_M_CAS_COUNT.ALL\"") }' "$work/counts"
+}
+check "stat_takes_numbers_of_boxes_in_each_spelling" numbered
+check "stat_a_profile_says_what_counts_account" says 2 'account.NAME: .stallmeter stat -w' "$s" run --backend sim --profile memory-access --suite account.branchy
 check "stat_takes_uncore_events_without_a_box" is haswell-ep idle CAS_COUNT.RD UNC_M_CAS_COUNT.RD
 check "stat_refuses_what_several_boxes_have" refuses_name 'no event of that name; nearest: ' --machine haswell-ep -w idle -e CLOCKTICKS
 bare() { stat --machine haswell-ep --windows 1 -w triad.dram_all -M mem_bw_total --format csv | grep -qE '^"imc.MEM_BW_TOTAL","metric",[1-9]'; }
