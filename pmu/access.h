@@ -39,7 +39,7 @@ struct cpuid_regs { uint32_t eax, ebx, ecx, edx; };
 struct pci_address { uint16_t segment; uint8_t bus, device, function; uint16_t reg; };
 
 /* A function that answers in PCI configuration space. */
-#define PCI_FUNCTIONS_MAX 2048u
+#define PCI_FUNCTIONS_MAX 4096u
 struct pci_function {
 	struct pci_address at;
 	uint32_t id;       /* [15:0] vendor, [31:16] device */

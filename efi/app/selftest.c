@@ -96,6 +96,9 @@ static void test_faults(struct tap *t, struct hw *h)
 			      status_name(job.status), job.vector, (unsigned long)(job.ip - entry));
 			check(t, core_works(a, core), "core %u: a kernel runs after it", core);
 		}
+		struct job twice = { .core = core, .entry = SPACE_SCRATCH + SCRATCH_SLOT, .undo = SPACE_SCRATCH + SCRATCH_SLOT };
+		check(t, a->ops->run(a->self, &twice, 1, 0) == ST_FAULT && twice.vector == 6 && h->cores[core]->left_on && core_works(a, core) && !h->cores[core]->left_on,
+		      "core %u: a fault in what undoes a job is kept", core);
 		struct job nowhere = { .core = core, .entry = SPACE_DATA + 3 * PAGE_1G };
 		check(t, a->ops->run(a->self, &nowhere, 1, 0) == ST_FAULT && nowhere.vector == 14 &&
 		      nowhere.ip == SPACE_DATA + 3 * PAGE_1G, "core %u: #PF by a jump to nowhere", core);

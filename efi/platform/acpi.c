@@ -27,8 +27,12 @@ static bool sums_to_zero(const uint8_t *p, size_t n)
 static void add_table(struct acpi *a, uint64_t address)
 {
 	const uint8_t *p = (const uint8_t *)(uintptr_t)address;
-	if (address == 0 || a->table_count == ACPI_TABLES_MAX || !uefi_memory_holds(address, HEADER))
+	if (address == 0 || !uefi_memory_holds(address, HEADER))
 		return;
+	if (a->table_count == ACPI_TABLES_MAX) {
+		a->beyond++;
+		return;
+	}
 	struct acpi_table *t = &a->tables[a->table_count];
 	t->bytes = u32_at(p + 4);
 	if (t->bytes < HEADER || t->bytes > TABLE_BYTES_MAX || !uefi_memory_holds(address, t->bytes))
@@ -81,8 +85,12 @@ static void read_spcr(struct acpi *a)
 static void read_mcfg(struct acpi *a)
 {
 	const struct acpi_table *t = find(a, "MCFG", 44);
-	for (uint32_t at = 44; t != NULL && at + 16 <= t->bytes && a->ecam_count < ECAM_MAX; at += 16) {
+	for (uint32_t at = 44; t != NULL && at + 16 <= t->bytes; at += 16) {
 		const uint8_t *p = t->at + at;
+		if (a->ecam_count == ECAM_MAX) {
+			a->beyond++;
+			continue;
+		}
 		uint64_t last = ((uint64_t)p[11] + 1) << 20;
 		/* No bus, or addresses that no processor has (52 bits): ignored. */
 		if (p[11] < p[10] || u64_at(p) == 0 || (u64_at(p) & 0xFFFFF) != 0 || u64_at(p) >> 52 != 0 || (u64_at(p) + last) >> 52 != 0) {
@@ -106,11 +114,14 @@ static bool node_of_domain(const struct acpi *a, uint32_t domain, unsigned *node
 static void add_range(struct acpi *a, uint32_t domain, uint64_t base, uint64_t length)
 {
 	unsigned node = 0;
-	if (length == 0 || base + length < base || a->range_count == RANGES_MAX)
+	if (length == 0 || base + length < base)
 		return;
-	if (!node_of_domain(a, domain, &node)) {
-		if (a->nodes == NODES_MAX)
-			return;
+	const bool known = node_of_domain(a, domain, &node);
+	if (a->range_count == RANGES_MAX || (!known && a->nodes == NODES_MAX)) {
+		a->beyond++;
+		return;
+	}
+	if (!known) {
 		node = a->nodes++;
 		a->node_domain[node] = domain;
 	}
@@ -119,8 +130,10 @@ static void add_range(struct acpi *a, uint32_t domain, uint64_t base, uint64_t l
 
 static void add_cpu(struct acpi *a, uint32_t apic_id, uint32_t domain)
 {
-	if (a->cpu_count == LOCAL_CPUS_MAX)
+	if (a->cpu_count == LOCAL_CPUS_MAX) {
+		a->beyond++;
 		return;
+	}
 	a->cpus[a->cpu_count].apic_id = apic_id;
 	a->cpus[a->cpu_count++].domain = domain;
 }
@@ -200,6 +213,8 @@ static void read_madt(struct acpi *a)
 				/* 255 and the other value are broadcast addresses. */
 				if (id != (wide ? UINT32_MAX : 0xFF) && a->madt_count < LOCAL_CPUS_MAX)
 					a->madt_ids[a->madt_count++] = id;
+				else
+					a->beyond += id != (wide ? UINT32_MAX : 0xFF);
 				a->madt_highest = id > a->madt_highest ? id : a->madt_highest;
 			}
 		}
@@ -288,6 +303,8 @@ void acpi_open(struct acpi *a)
 		a->range_count = 1;
 	}
 	read_slit(a);
+	if (a->beyond != 0)
+		print("acpi: %u tables, processors, ranges of memory or of MCFG are more than there is room for, and left out\n", a->beyond);
 }
 
 unsigned acpi_core_node(const struct acpi *a, uint32_t apic_id)

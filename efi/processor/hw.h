@@ -40,6 +40,7 @@ struct hw {
 	struct ecam ecam[ECAM_MAX];       /* usable ranges of MCFG */
 	unsigned ecam_count;
 	struct pci_function *pci;
+	unsigned pci_beyond;              /* functions that there is no room for */
 	void *ap_event;                   /* the firmware's, for the end */
 	volatile uint32_t began;          /* 1: MP services came back to the boot processor; 2: they did not, and nobody stays */
 	volatile bool go_home;            /* the parked processors may go back to the firmware */

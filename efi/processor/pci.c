@@ -77,11 +77,15 @@ static void note(struct hw *h, const struct bus_scan *s, uint16_t segment, bool 
 {
 	for (unsigned f = 0; f < FUNCTIONS_A_BUS; f++) {
 		uint32_t id = s->at[f].id;
-		if ((id & 0xFFFF) == 0xFFFF || id == 0 || h->access.pci_count == PCI_FUNCTIONS_MAX)
+		if ((id & 0xFFFF) == 0xFFFF || id == 0)
 			continue;
 		/* A function that does not decode its number answers as all eight: only the first exists. */
 		if ((f & 7) != 0 && (s->at[f & ~7u].header >> 23 & 1) == 0 && id == s->at[f & ~7u].id)
 			continue;
+		if (h->access.pci_count == PCI_FUNCTIONS_MAX) {
+			h->pci_beyond++;
+			continue;
+		}
 		h->pci[h->access.pci_count++] = (struct pci_function){
 			{ segment, (uint8_t)s->bus, (uint8_t)(f >> 3), (uint8_t)(f & 7), 0 }, id, s->at[f].kind, reached[s->bus] };
 		if ((s->at[f].header >> 16 & 0x7F) == 1)
@@ -125,5 +129,7 @@ void pci_open(struct hw *h)
 		alone += !h->pci[i].reached;
 	print("pci: %u functions by %s, %u of them on buses that no bridge leads to\n", h->access.pci_count,
 	      port_buses ? "ports 0xCF8 and 0xCFC" : "ECAM", alone);
+	if (h->pci_beyond != 0)
+		print("pci: %u functions more than there is room for: uncore boxes may be missing\n", h->pci_beyond);
 	pages_put(s, sizeof(*s));
 }

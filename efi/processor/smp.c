@@ -56,8 +56,7 @@ static void park(const struct hw *h, struct core *c)
 static uint64_t guarded_job(struct core *c, uint64_t entry, uint64_t undo, uint64_t argument, uint64_t stack_top)
 {
 	uint64_t faulted = faults_guarded(c, entry, argument, stack_top), vector = c->vector, ip = c->ip;
-	if (faulted != 0 && undo != 0 && faults_guarded(c, undo, argument, stack_top) != 0)
-		print("processors: what a job had left on could not be undone\n");
+	c->left_on = faulted != 0 && undo != 0 && faults_guarded(c, undo, argument, stack_top) != 0;
 	c->vector = vector;
 	c->ip = ip;
 	return faulted;
@@ -296,9 +295,12 @@ enum status cores_run(struct hw *h, struct job *jobs, unsigned n, uint64_t limit
 			jobs[i].status = ST_TIMEOUT;
 	}
 	quiet_leave(b);
-	for (unsigned i = 0; i < n; i++)
+	for (unsigned i = 0; i < n; i++) {
+		if (h->cores[jobs[i].core]->left_on && jobs[i].status != ST_OK) /* told here: no firmware is called in between, nor by others */
+			print("processors: what a job of processor %u had left on could not be undone\n", jobs[i].core);
 		if (jobs[i].status != ST_OK)
 			return jobs[i].status;
+	}
 	return ST_OK;
 }
 
@@ -335,6 +337,8 @@ static bool enumerate(struct hw *h, struct mp_services *mp)
 		if (core_make(h, (uint32_t)info.id, &h->all[h->started]) == ST_OK)
 			h->started++;
 	}
+	if (all > HW_CORES_MAX)
+		print("processors: %u of %lu are used\n", HW_CORES_MAX, (unsigned long)all);
 	return true;
 }
 

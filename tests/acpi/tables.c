@@ -90,6 +90,8 @@ static unsigned end(void)
 
 enum { T_FACP, T_APIC, T_SRAT, T_SLIT, T_MCFG, T_HMAT, T_CEDT, T_COUNT };
 
+static unsigned segments = 1; /* each with its range of MCFG */
+
 /* `processors` x2APIC ids, `nodes` memory nodes of two ranges with a hole; the last node has no processor. */
 static void build(unsigned processors, unsigned nodes)
 {
@@ -119,7 +121,8 @@ static void build(unsigned processors, unsigned nodes)
 		add(i % (nodes + 1) ? 21 : 10, 1);
 	tables[T_SLIT] = end();
 	begin("MCFG", 8);
-	add(0xB0000000, 8), add(0, 2), add(0, 1), add(255, 1), add(0, 4);
+	for (unsigned i = 0; i < segments; i++)
+		add(0xB0000000 + ((uint64_t)i << 28), 8), add(i, 2), add(0, 1), add(255, 1), add(0, 4);
 	tables[T_MCFG] = end();
 	begin("HMAT", 4);
 	add(0, 4), add(40, 4), add(0, 32), add(1, 4), add(48, 4), add(0, 40), add(2, 4), add(32, 4), add(0, 24);
@@ -257,6 +260,14 @@ int main(int argc, char **argv)
 	acpi_open(&a);
 	check(sane(&a) && complaints == 0 && a.nodes == 8 && a.cpu_count == 600 && a.madt_enabled == 600 && a.madt_highest == 599 && a.madt_count == 600 && a.madt_ids[599] == 599, "600 processors by x2APIC id on 8 nodes");
 	check(a.nodes_without_processors == 1 && acpi_core_node(&a, 599) == 6 && acpi_core_node(&a, 0) == 0, "one of the nodes has no processor");
+	drop();
+	complaints = 0;
+	segments = ECAM_MAX + 2;
+	build(LOCAL_CPUS_MAX + 3, NODES_MAX + 1);
+	acpi_open(&a);
+	check(sane(&a) && complaints == 1 && a.ecam_count == ECAM_MAX && a.madt_count == LOCAL_CPUS_MAX && a.cpu_count == LOCAL_CPUS_MAX && a.nodes == NODES_MAX &&
+	      a.beyond == 2 + 3 + 3 + 2, "what there is no room for is told in one line");
+	segments = 1;
 	drop();
 	complaints = 0;
 	build(16, 2);

@@ -16,6 +16,7 @@ boot() { # boot DEVICE PROCESSORS NODES SELFTEST
 			check "$title: core $core: $fault is a status" grep -E "^ok [0-9]+ - core $core: $fault .*status fault" "$log"
 		done
 	done
+	check "$title: what could not be undone is told for each" test "$(grep -c 'had left on could not be undone' "$log")" -eq "$2"
 	while read -r verdict number line; do
 		check "$title: guest's $number $line" test "$verdict" = ok
 	done < <(sed -n 's/\r$//; s/^not ok/not_ok/; /^\(ok\|not_ok\) [0-9]/p' "$log")

@@ -129,6 +129,14 @@ starts() {
 	fetched
 	check "damaged_journal_ends_with_every_row" jq -e '[.rows[].name] | length == 3' "$results"
 	check "damaged_journal_report_is_there" test -s "$(dirname "$results")/report.html"
+	# 17 MiB, which hundreds of processors' pairs have: blanks in a row's line.
+	cp --sparse=always "$work/crashed.img" "$image"
+	awk -v line="$line" 'NR == line { printf "{"; for (i = 0; i < 17 * 1024; i++) printf "%1024s", ""; $0 = substr($0, 2) } { print }' "$work/journal" >"$work/large"
+	mcopy -o -i "$image@@1M" "$work/large" "::/stallmeter/results/$run/journal.jsonl"
+	boot ""
+	check "large_journal_goes_on" grep "broken off, goes on" "$log"
+	fetched
+	check "large_journal_ends_with_every_row" jq -e '(.rows | length) == 3 and .summary.boots >= 2' "$results"
 	mv "$work/crashed.img" "$image"
 	boot "resume=no"
 	fetched

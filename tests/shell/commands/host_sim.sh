@@ -82,8 +82,9 @@ check "sim_unknown_processor_has_reasons" jq -e '.machine.vendor == "UnknownChip
 check "sim_ctrl_c_is_status_4" interrupted --backend sim --suite full --repetitions 256
 check "sim_ctrl_c_leaves_valid_results" jq -e '.summary.stopped and (.rows | length) >= 1 and .summary.rows == (.rows | length)' "$work"/stopped/*/results.json
 # The start-up sequence of Nehalem's counters (AAK100) is that of Westmere's too (BD53).
-westmere() { sed 's/^model = .*/model = 44/' tables/machines/nehalem-ep.machine >"$work/westmere.machine"; grep -q '^model = 44' "$work/westmere.machine" && "$out/stallmeter" run --backend sim --machine "$work/westmere.machine" --suite load.l3.latency --out "$work/westmere"; }
-check "sim_westmere_starts_its_counters" says 0 "^load.l3.latency .* ok$" westmere
+# 1A is Nehalem-EP's own model; 25 and 2C are Westmere's, 2E and 2F those of Nehalem-EX and Westmere-EX.
+westmere() { sed "s/^model = .*/model = $1/" tables/machines/nehalem-ep.machine >"$work/westmere.machine"; grep -q "^model = $1" "$work/westmere.machine" && "$out/stallmeter" run --backend sim --machine "$work/westmere.machine" --suite load.l3.latency --out "$work/westmere"; }
+for model in 37 44 46 47; do check "sim_westmere_starts_its_counters_$model" says 0 "^load.l3.latency .* ok$" westmere $model; done
 # Core 2's front-side bus while cores stream: all four of a socket saturate it, one alone does not, and then all lines are its own.
 bus() { # CORES LEAST MOST LINES: share of the bus clocks with data, in percent; lines of all agents for each of the core's
 	rm -rf "$work/bus"

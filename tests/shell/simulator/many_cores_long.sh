@@ -3,8 +3,8 @@
 cd "$(dirname "$0")/../../.." || exit 2
 . tests/tap.sh
 s=$out/stallmeter
-sized() { # sized SOCKETS CORES: a machine file like Skylake-SP with so many
-	sed -e "/^\[topology\]/,/^\[/{s/^sockets = .*/sockets = $1/;s/^cores = .*/cores = $2/}" tables/machines/skylake-sp.machine >"$work/$1x$2.machine"
+sized() { # sized SOCKETS CORES [THREADS]: a machine file like Skylake-SP with so many
+	sed -e "/^\[topology\]/,/^\[/{s/^sockets = .*/sockets = $1/;s/^cores = .*/cores = $2/;s/^threads = .*/threads = ${3:-1}/}" tables/machines/skylake-sp.machine >"$work/$1x$2.machine"
 }
 measured() { # measured SOCKETS CORES SUITE
 	rm -rf "$work/run"
@@ -24,6 +24,15 @@ for n in "8 64" "6 48"; do
 	check "many_cores_${sockets}x${cores}_is_measured" measured "$sockets" "$cores" read.dram_all.bandwidth
 	check "many_cores_${sockets}x${cores}_use_all_channels" all_channels "$sockets" "$cores"
 done
+# Two threads a core: all 448 read together what 224 caches give, which the row's own points of one thread a core have.
+all_threads() {
+	jq -c '.rows[] | select(.name == "read.l1_all.bandwidth") | [.status, .value, .series.points[-4:]]' "$work/8x28.json"
+	jq -e '.rows[] | select(.name == "read.l1_all.bandwidth") | .status == "ok" and .series.points[-1][0] == 448 and
+		(.value / ([.series.points[][1]] | max) - 1 | fabs) < 0.01' "$work/8x28.json" >/dev/null
+}
+sized 8 28 2
+check "many_cores_of_two_threads_are_measured" measured 8 28 read.l1_all.bandwidth
+check "many_cores_of_two_threads_use_all_caches" all_threads
 # Pairs of the threads of one socket, in each of the sockets.
 pairs() {
 	jq -e '.rows[] | select(.name == "core_to_core.modified_same_socket.latency") | .status == "ok" and (.matrix.cells | length) == 6 * 48 * 47' \

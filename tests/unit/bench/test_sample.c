@@ -66,6 +66,31 @@ static void drop(struct machine *m) { m->fault_pebs_drop_every = 4; }
 static void no_pebs(struct machine *m) { m->pmu_pebs_format = 255; m->pmu_load_latency = 0; }
 static void no_threshold(struct machine *m) { m->fault_msr_missing = 0x3F6; }
 
+/* Servers from Skylake-SP on tell local from remote memory by names of their own; these rows had no samples there, and no reason. */
+static void test_sample_memory_of_servers_has_its_source(void **state)
+{
+	(void)state;
+	static const char *const machines[] = { "haswell-ep", "skylake-sp", "ice-lake-sp", "sapphire-rapids" };
+	static const struct { const char *row, *source; } cases[] = { { "load.dram_local.latency", "LOCAL_DRAM" }, { "load.dram_remote.latency", "REMOTE_DRAM" } };
+	for (unsigned m = 0; m < COUNT_OF(machines); m++) {
+		sampling_suite_open(&on, machines[m], NULL);
+		sampling_suite_run(&on, "load.dram_local.latency,load.dram_remote.latency");
+		for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+			const struct row_result *r = row(cases[i].row);
+			const struct latency_source *sources = on.rig.cpu.processor->latency_sources;
+			uint64_t of_the_source = 0;
+			if (r->status != ROW_OK || r->sample.verdict != SAMPLE_AGREES)
+				fail_msg("%s: %s is %s: %s; samples: %s", machines[m], r->name, row_status_name(r->status), r->reason, r->sample.reason);
+			for (unsigned k = 0; k < 16; k++)
+				if (sources[k].name && !strncmp(sources[k].name, cases[i].source, strlen(cases[i].source)))
+					of_the_source += r->sample.sources[sources[k].code].count;
+			assert_true(r->sample.records >= 100);
+			assert_int_equal(of_the_source, r->sample.records);
+		}
+		sampling_suite_close(&on);
+	}
+}
+
 static void test_sample_wrong_data_source_leaves_no_row_ok(void **state)
 {
 	(void)state;
@@ -232,6 +257,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sample_latency_event_agrees_with_each_chase),
+		cmocka_unit_test(test_sample_memory_of_servers_has_its_source),
 		cmocka_unit_test(test_sample_wrong_data_source_leaves_no_row_ok),
 		cmocka_unit_test(test_sample_dropped_records_are_counted_and_said),
 		cmocka_unit_test(test_sample_lost_records_are_exact_or_unknown),
