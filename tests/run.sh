@@ -4,7 +4,8 @@
 #   all    + shell and boot tests    long  + *_long.sh
 # Each line ends with the seconds that passed and those of processor time.
 # Every test program speaks TAP (cmocka writes it when asked); "# SKIP" results are named and counted.
-# Two lanes at once where there are two processors: one begins with the guests' tests, then both take what is left of the others.
+# Two lanes at once where there are two processors: one begins with the guests' tests, then both take what is left of the others; and a third of
+# those that mostly wait.
 # The last line is "N passed, N failed", with ", N skipped" when there are any.
 cd "$(dirname "$0")/.." || exit 2
 case ${1:-all} in quick | fast | all | long) ;; *) echo "usage: tests/run.sh quick|fast|all|long [PATTERN]" >&2; exit 2;; esac
@@ -74,12 +75,20 @@ scripts() { # scripts FOLDER: those of its rooms, by the names that PATTERN take
 	done
 }
 
+# Those that mostly wait, for a time limit, a watchdog or a server: beside the lanes, which keep a processor busy each.
+waiting() {
+	for t in boot/network/lab boot/runs/ends boot/firmware/secure; do
+		want "tests/$t.sh" && run_one "$t" "tests/$t.sh"
+	done
+}
+
 if [ "$mode" = fast ] || [ "$mode" = quick ]; then rooms() { units; }; else rooms() { units; scripts shell; }; fi
 if [ "$(nproc)" -lt 2 ]; then
 	lane=host; rooms
 	[ "$mode" = fast ] || [ "$mode" = quick ] || scripts boot
 else
 	(lane=guest; [ "$mode" = fast ] || [ "$mode" = quick ] || scripts boot; rooms) &
+	[ "$mode" = fast ] || [ "$mode" = quick ] || (lane=waiting; waiting) &
 	(lane=host; rooms) & # a shell that times a test would count the other lane's time with it when that ends
 	wait
 fi
