@@ -13,7 +13,7 @@ lists() { # PROCESSOR
 	said=$("$s" list --events "$1" | awk '/^event of box/ { on = 1; next } NF == 0 { on = 0 } on && $1 ~ /^UNC_/ && $3 ~ /^0x/ { print $1, $2, $3 }' | LC_ALL=C sort | tee "$work/list" | sha256sum)
 	[ "$(wc -l <"$work/list")" -eq "$events" ] && [ "${said%% *}" = "$hash" ]
 }
-for p in ice-lake-sp sapphire-rapids emerald-rapids granite-rapids sierra-forest; do check "list_has_${p//-/_}_s_selects" lists $p; done
+for p in ice-lake-sp sapphire-rapids emerald-rapids granite-rapids sierra-forest clearwater-forest grand-ridge; do check "list_has_${p//-/_}_s_selects" lists $p; done
 
 # Each with all of its unit masks, once. What is flagged has a reason in the map. Of a table's boxes that the machine has.
 every_event() { # MACHINE MAP LEAST-COUNTED ABSENT
