@@ -174,9 +174,14 @@ static enum status choose_cores(struct stat_workload *w, const char *cores, stru
 		text_fmt(problem, "%s", why);
 		return ST_RANGE;
 	}
-	for (unsigned i = 0; i < a->cores && i < CORES_MAX && w->count < STAT_CORES_MAX; i++)
+	for (unsigned i = 0; i < a->cores && i < CORES_MAX; i++) {
+		if (set.core[i] && w->count == STAT_CORES_MAX) {
+			text_fmt(problem, "cores: at most %u count at once; choose them", STAT_CORES_MAX);
+			return ST_RANGE;
+		}
 		if (set.core[i])
 			w->cores[w->count++] = i;
+	}
 	w->b->core = w->cores[0];
 	return ST_OK;
 }
