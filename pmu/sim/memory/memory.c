@@ -438,6 +438,8 @@ static __attribute__((noinline)) void look_ahead_wholly(const struct memory *s, 
 		cache_near(&here->l3, line, c->prefetchers & 2, 0);
 	if (peer && peer->l3.used)
 		cache_near(&peer->l3, line, c->prefetchers & 2, 0);
+	if (here->directory.entries)
+		directory_near(&here->directory, line);
 }
 
 void memory_look_ahead(const struct memory *s, unsigned core, uint64_t pa)

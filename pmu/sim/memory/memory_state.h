@@ -86,7 +86,7 @@ struct private_core {
 
 /* Which clusters of a socket hold a line, if no inclusive L3 tells: open addressing. */
 struct directory {
-	uint32_t entries;       /* 0: there is none */
+	uint32_t entries, used; /* entries 0: there is none */
 	uint32_t *line;
 	uint8_t *state;
 };

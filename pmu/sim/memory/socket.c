@@ -36,6 +36,8 @@ static uint32_t dir_steps(const struct directory *d, uint32_t from, uint32_t to)
 	return to >= from ? to - from : to + d->entries - from;
 }
 
+void directory_near(const struct directory *d, uint32_t line) { __builtin_prefetch(&d->line[dir_hash(d, line)]); }
+
 uint32_t directory_find(const struct directory *d, uint32_t line)
 {
 	for (uint32_t i = dir_hash(d, line);; i = dir_next(d, i)) {
@@ -48,6 +50,7 @@ uint32_t directory_find(const struct directory *d, uint32_t line)
 
 uint32_t directory_add(struct directory *d, uint32_t line)
 {
+	d->used++;
 	uint32_t i = dir_hash(d, line);
 	while (d->line[i] != CACHE_NONE)
 		i = dir_next(d, i);
@@ -69,6 +72,7 @@ static void dir_remove(const struct memory *s, struct socket *k, uint32_t i)
 		i = j;
 	}
 	d->line[i] = CACHE_NONE;
+	d->used--;
 }
 
 /* ---- locations of lines ----------------------------------------------------------------------- */
@@ -96,7 +100,7 @@ void socket_init(struct memory *s, struct socket *k, struct arena *a)
 		const struct machine *o = m->small ? m->small : m;
 		const uint64_t one = m->l2_bytes + (m->l1d_bytes + m->l1i_bytes) * m->l2_cores, other = o->l2_bytes + (o->l1d_bytes + o->l1i_bytes) * o->l2_cores;
 		const uint64_t lines = (one > other ? one : other) / 64 * s->clusters_per_socket;
-		n = (uint32_t)(lines * 4 / 3) + 64; /* a quarter stays empty, so that lookups end soon */
+		n = (uint32_t)(lines * 2) + 64; /* half stays empty: lookups of what is not there end at once */
 	}
 	uint32_t *line = arena_get(a, n * sizeof(*line));
 	uint8_t *state = arena_get(a, n);

@@ -41,6 +41,8 @@ static inline __attribute__((always_inline)) void *socket_holders_in(const struc
 }
 
 uint32_t directory_find(const struct directory *d, uint32_t line);
+/* Prefetches on the host what that reads. */
+void directory_near(const struct directory *d, uint32_t line);
 uint32_t directory_add(struct directory *d, uint32_t line);
 
 /* A line as its socket has it: entry in the L3; entry in the directory of private lines, if no inclusive L3 tells
@@ -51,9 +53,10 @@ static inline struct line_location socket_find(const struct socket *k, uint32_t 
 	struct line_location p = { CACHE_NONE, CACHE_NONE, 0 };
 	if (k->l3.sets) {
 		p.set = cache_first(&k->l3, cache_set(&k->l3, line));
-		p.l3 = cache_find_from(&k->l3, p.set, line);
+		if (k->l3.used)
+			p.l3 = cache_find_from(&k->l3, p.set, line);
 	}
-	if (k->directory.entries)
+	if (k->directory.used) /* others' caches are often empty */
 		p.dir = directory_find(&k->directory, line);
 	return p;
 }

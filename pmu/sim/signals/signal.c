@@ -134,45 +134,18 @@ static bool has_room(struct signals_all *a, unsigned t)
 	return l->active && (l->at || !deep);
 }
 
-void signals_attach_room(struct signals *s, const struct signal_room *room)
+/* What a tap that is set anew has seen of open cycles. */
+static void forget_open_cycles(struct signals_all *a, unsigned t)
 {
-	struct signals_all *a = all(s);
-	a->room = *room;
-	a->attached = true;
-	for (unsigned t = 0; t < TAPS_MAX; t++) { /* those that came before */
-		const struct tap tap = a->taps[t];
-		if (tap.on && !is_plain(&tap))
-			signals_tap(s, t, &tap);
-	}
-	choose_ways(a);
-}
-
-void signals_detach(struct signals *s)
-{
-	struct signals_all *a = all(s);
-	if (!a->attached)
-		return;
-	for (unsigned t = 0; t < TAPS_MAX; t++)
-		signals_tap(s, t, NULL);
-	for (unsigned t = 0; t < TAPS_MAX && a->room.put; t++) {
-		if (a->lanes[t].active)
-			a->room.put(a->room.self, a->lanes[t].active, LANE_BITS_BYTES);
-		if (a->lanes[t].at)
-			a->room.put(a->room.self, a->lanes[t].at, LANE_COUNTS_BYTES);
-	}
-	memset(a->lanes, 0, sizeof(a->lanes));
-	a->attached = false;
-	choose_ways(a);
-}
-
-void signals_tap(struct signals *s, unsigned t, const struct tap *tap)
-{
-	struct signals_all *a = all(s);
-	if (t >= TAPS_MAX)
-		return;
 	hand_out(a);
 	if (a->attached && a->lanes[t].active && (a->bits_on | a->counts_on) >> t & 1)
 		lane_clear(&a->lanes[t], a->counts_on >> t & 1);
+}
+
+static void set_tap(struct signals_all *a, unsigned t, const struct tap *tap)
+{
+	struct signals *const s = &a->head;
+	forget_open_cycles(a, t);
 	a->bits_on &= ~(1u << t);
 	a->counts_on &= ~(1u << t);
 	a->awake_on &= ~(1u << t);
@@ -197,6 +170,59 @@ void signals_tap(struct signals *s, unsigned t, const struct tap *tap)
 	for (unsigned i = 0; i < 2; i++)
 		a->subscribed[i] = (a->subscribed[i] & ~(1u << t)) | (uint32_t)(!tap->from || tap->from >> i & 1) << t;
 	choose_ways(a);
+}
+
+void signals_attach_room(struct signals *s, const struct signal_room *room)
+{
+	struct signals_all *a = all(s);
+	a->room = *room;
+	a->attached = true;
+	for (unsigned t = 0; t < TAPS_MAX; t++) { /* those that came before */
+		const struct tap tap = a->taps[t];
+		if (tap.on && !is_plain(&tap))
+			set_tap(a, t, &tap);
+	}
+	choose_ways(a);
+}
+
+void signals_detach(struct signals *s)
+{
+	struct signals_all *a = all(s);
+	if (!a->attached)
+		return;
+	for (unsigned t = 0; t < TAPS_MAX; t++)
+		signals_tap(s, t, NULL);
+	for (unsigned t = 0; t < TAPS_MAX && a->room.put; t++) {
+		if (a->lanes[t].active)
+			a->room.put(a->room.self, a->lanes[t].active, LANE_BITS_BYTES);
+		if (a->lanes[t].at)
+			a->room.put(a->room.self, a->lanes[t].at, LANE_COUNTS_BYTES);
+	}
+	memset(a->lanes, 0, sizeof(a->lanes));
+	a->attached = false;
+	choose_ways(a);
+}
+
+/* Whether both subscribe to the same and count the same of it. */
+static bool is_same(const struct tap *a, const struct tap *b)
+{
+	return a->on == b->on && a->cmask == b->cmask && a->inv == b->inv && a->exact == b->exact && a->beyond == b->beyond && a->edge == b->edge &&
+		a->from == b->from && a->awake == b->awake && !memcmp(a->listen, b->listen, sizeof(a->listen));
+}
+
+void signals_tap(struct signals *s, unsigned t, const struct tap *tap)
+{
+	struct signals_all *a = all(s);
+	if (t >= TAPS_MAX || (!a->taps[t].on && !(tap && tap->on)))
+		return;
+	if (!tap || !is_same(&a->taps[t], tap)) {
+		set_tap(a, t, tap);
+		return;
+	}
+	/* most are: a write to one counter programs them all */
+	forget_open_cycles(a, t);
+	a->taps[t] = *tap;
+	a->state[t] = (struct tap_state){ .least = tap->cmask ? tap->cmask : 1 };
 }
 
 struct tap *signals_tap_get(struct signals *s, unsigned t)
