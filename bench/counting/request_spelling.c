@@ -54,7 +54,7 @@ bool request_why_not(const struct processor *p, const struct word *w, struct tex
 	return true;
 }
 
-const struct event *request_spelled(const struct processor *p, const struct word *w, size_t *from)
+static const struct event *spelled(const struct processor *p, const struct word *w, size_t *from)
 {
 	for (unsigned i = 0; i < p->spelling_count; i++)
 		if (request_names(w, p->spellings[i].name, from))
@@ -66,4 +66,26 @@ const struct event *request_spelled(const struct processor *p, const struct word
 		if (request_names(w, concepts[i].name, from))
 			return concept_event(p, concepts[i].name);
 	return NULL;
+}
+
+/* The same on a general counter, which takes modifiers: the vendor writes _P behind its name. */
+static const struct event *general(const struct processor *p, const struct event *e)
+{
+	char name[REQUEST_NAME_BYTES];
+	struct text t;
+
+	if (!e || !e->fixed || e->counter_mask)
+		return e;
+	text_init(&t, name, sizeof(name));
+	text_fmt(&t, "%s_P", e->name);
+	const struct event *twin = event_find(p, name);
+
+	return twin ? twin : e;
+}
+
+const struct event *request_spelled(const struct processor *p, const struct word *w, size_t *from)
+{
+	const struct event *e = spelled(p, w, from);
+
+	return e && *from < w->length ? general(p, e) : e;
 }

@@ -23,6 +23,16 @@ every_spelling() { # PROCESSOR
 }
 check "stat_takes_every_documents_spelling_of_core2" every_spelling core2
 check "stat_takes_every_documents_spelling_of_nehalem_ep" every_spelling nehalem-ep
+check "stat_takes_every_documents_spelling_of_haswell_ep" every_spelling haswell-ep
+# perf's names take modifiers that a fixed counter does not: a general counter counts then.
+general() {
+	local m
+	for m in nehalem-ep haswell-ep skylake-sp; do
+		stat --machine $m -w load.l2 --windows 1 -e instructions,instructions:k,instructions:u,cycles:uk,cycles --format csv >"$work/counts" || return 1
+		awk -F, 'NR > 1 { v[NR - 1] = $3 } END { exit !(NR == 6 && v[1] > 4096 && v[2] > 0.99 * v[1] && v[2] < 1.01 * v[1] && v[3] == 0 && v[4] > 0.99 * v[5] && v[4] < 1.01 * v[5]) }' "$work/counts" || { cat "$work/counts"; return 1; }
+	done
+}
+check "stat_takes_modifiers_of_perfs_names" general
 # The paper's :C=1:I=1 counts what CYCLES_NONE does, in the same run.
 complement() {
 	stat --machine core2 -w account.mixed -e RS_UOPS_DISPATCHED:C=1:I=1,RS_UOPS_DISPATCHED:cmask=1:inv=1 --format csv >"$work/counts" &&
