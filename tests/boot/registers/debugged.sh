@@ -2,7 +2,7 @@
 make -s OUT="$out" "$out/tests/boot/registers/debugger" "$out/stallmeter.img" >"$work/make" 2>&1 || { cat "$work/make"; exit 1; }
 symbol() { nm "$out/stallmeter.so" | awk -v n="$1" '$3 == n { print $1 }'; }
 
-# debugged OPTIONS-OF-THE-GUEST [DEBUGGER'S ARGUMENT]...: $rc is the guest's exit status, $said what the debugger found
+# debugged OPTIONS-OF-THE-GUEST [DEBUGGER'S ARGUMENT]...: with $smp processors (8); $rc is the guest's exit status, $said what the debugger found
 debugged() {
 	local options=$1 log=$work/q/debugcon.log
 	shift
@@ -11,7 +11,7 @@ debugged() {
 	mkdir "$work/q"
 	mkfifo "$work/q/keys.in" "$work/q/keys.out"
 	cat "$work/q/keys.out" >/dev/null &
-	runner/qemu.sh --work "$work/q" --smp 8 --memory 1536 --keys "$work/q/keys" --test debugger --options "$options end=exit" --limit 300 \
+	runner/qemu.sh --work "$work/q" --smp "${smp:-8}" --memory 1536 --keys "$work/q/keys" --test debugger --options "$options end=exit" --limit 300 \
 		"$out/stallmeter.img" -- -gdb "unix:$work/gdb,server=on,wait=off" >"$work/qemu" 2>&1 &
 	local guest=$!
 	exec 9<>"$work/q/keys.in"

@@ -24,6 +24,7 @@ kept() { # kept STATUS FOUND PATTERN [DEBUGGER'S ARGUMENT]...
 }
 check "registers_have_their_values_after_a_run" kept 0 0 '^4 rows: '
 last=$(sed -n 's/^\([0-9]*\) writes, .*/\1/p' "$work/debugger")
+smp=3 # each access of each processor stops them all
 # The firmware waits two seconds whether more follows an Esc on a serial line: enough rows to be still at work then.
 rows='load.*,tlb.*,store.*'
 check "registers_have_their_values_after_esc" kept 4 0 'stopped by the user' --escape 20 "$work/q/keys.in"
@@ -36,5 +37,6 @@ timed_out() { # CORE ROW
 }
 check "registers_have_their_values_after_a_kernel_that_never_ends" timed_out 0 load.l2.latency 20
 check "registers_have_their_values_after_another_cores_that_never_ends" timed_out 1 read.l1_all.bandwidth 20
+smp=8
 check "registers_that_stay_changed_are_told" kept 3 1 'a register could not be put back: fault' --fault $((${last:-2} - 1))
 tap_end
