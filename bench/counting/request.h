@@ -2,7 +2,7 @@
  *
  * LIST is names separated by commas. A name is any that `list --events` shows: of a core, of an uncore box, of NetBurst's detectors. BOX.EVENT and
  * BOX[N].EVENT name the box: all of its kind, or number N of each socket. rHHHH is a raw PERFEVTSEL value (bits 15:0 event and umask, 31:24 cmask,
- * 23 inv, 21 any, 18 edge). Case is ignored, and `.`, `_` and `-` between words are equivalent.
+ * 23 inv, 21 any, 18 edge). cpu/event=N,umask=N,.../ is perf's way of the same. BOX0.EVENT is BOX[0].EVENT. Case is ignored, and `.`, `_` and `-` between words are equivalent.
  * Modifiers follow a colon. Core events: u, k, cmask=N, inv, edge, any, ldlat=N. Uncore events: the box's filters, thresh=N, edge, invert.
  * Those of perf's that cannot be had are refused by name (p, G, H, ...). u counts ring 3, where no workload runs: request_note.
  * NetBurst: DETECTOR.UNIT+UNIT needs no listed event. cmask=N or thresh=N, inv and edge are the counter's comparison; any and other select the

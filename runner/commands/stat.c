@@ -139,7 +139,8 @@ static int stat_run_command(const struct command *c, int operands, char **operan
 const struct command command_stat = {
 	"stat", "", "Counts named events, of cores and of the uncore, while a workload runs.",
 	"Names: as `stallmeter list --events` shows them, in any case; BOX.EVENT and BOX[N].EVENT for the uncore; rHHHH for\n"
-	"a raw PERFEVTSEL code. Also perf's names of what most processors count (cycles, instructions, branch-misses), concepts\n"
+	"a raw PERFEVTSEL code; cpu/event=0xcb,umask=0x2,name=TEXT/ as perf and `stallmeter events` write it. Also perf's\n"
+	"names of what most processors count (cycles, instructions, branch-misses, LLC-load-misses), concepts\n"
 	"of `stallmeter list --concepts` that one event counts, and the founding documents' spellings. Modifiers of core events: u, k, cmask=N, inv, edge, any, ldlat=N; of uncore events: the\n"
 	"box's filters (opc=0x182), thresh=N, edge, invert. For an unknown name the three nearest are suggested. Workloads run\n"
 	"in ring 0: what u alone counts is 0, and said beside it. perf's other modifiers (p, G, H, S, ...) are refused by name.\n"
