@@ -231,7 +231,7 @@ static void find_tellers(const struct access *a, struct uncore *u)
 	for (unsigned i = 0; i < u->sockets; i++) {
 		unsigned rank = 0;
 		u->teller[i] = UNCORE_NO_TELLER;
-		if (package_of(a, u->speaker[i], &own[i]) != ST_OK)
+		if (!u->places.tellers || package_of(a, u->speaker[i], &own[i]) != ST_OK)
 			continue;
 		for (unsigned t = 0; t < u->places.tellers; t++)
 			if (u->bus[i].known && u->places.teller[t].bus == u->bus[i].bus && u->places.teller[t].segment == u->bus[i].segment)
