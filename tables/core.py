@@ -110,7 +110,7 @@ def read_profiles(p, folder, path):
 
 def read_quirks(p, folder, path):
     quirks = {}
-    for r in read_ini(p, folder, path, ["erratum", "what", "source", "writes", "overcounts"]):
+    for r in read_ini(p, folder, path, ["erratum", "what", "source", "writes", "told", "overcounts"]):
         for k in ("erratum", "what", "source"):
             words(p, r, k)
         r.writes = []
@@ -120,6 +120,12 @@ def read_quirks(p, folder, path):
                 r.writes.append((int(m.group(1), 16), int(m.group(2), 0)))
             else:
                 p.add(r.where, "writes", "'%s' is not MSR=VALUE in 0x-hexadecimal" % w)
+        told = re.fullmatch(r"(0x[0-9A-F]+)\.([0-9]+)\.(eax|ebx|ecx|edx)\.([0-9]+)", r.get("told", "0x0.0.eax.0"))
+        r.told = (0, 0, 0, 0)
+        if not told or int(told.group(4)) > 31 or ("told" in r and not r.writes):
+            p.add(r.where, "told", "'%s' is not LEAF.SUBLEAF.REGISTER.BIT of CPUID, for a quirk with writes" % r.get("told", ""))
+        else:
+            r.told = (int(told.group(1), 16), int(told.group(2)), ("eax", "ebx", "ecx", "edx").index(told.group(3)), int(told.group(4)))
         r.overcounts = r.get("overcounts", "").split()
         quirks[r["name"]] = r
     return quirks

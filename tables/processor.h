@@ -76,10 +76,13 @@ struct latency_source { uint8_t code; const char *name; const char *what; };
 /* What a program must know of this processor; `writes`, if there are any, are register writes to
  * be made, in this order, before counters are programmed. */
 struct msr_value { uint32_t msr; uint64_t value; };
+/* A bit of CPUID: of register 0 (EAX) to 3 (EDX); leaf 0: none. */
+struct cpuid_bit { uint32_t leaf, subleaf; uint8_t reg, bit; };
 struct quirk {
 	const char *name; const char *erratum; const char *what;
 	const struct msr_value *writes;
 	uint8_t write_count;
+	struct cpuid_bit told;     /* the writes are made where this bit is set; none: always */
 	const char *overcounts;    /* beginnings of names of events that count too much, separated by blanks; "" none */
 };
 

@@ -35,7 +35,7 @@ def write_quirks(out, r):
         for q in r.quirks:
             overcounts = c_text(" ".join(q.overcounts))
             writes = "%s, %d" % (c_name("writes", r["name"] + "_" + q["name"]), len(q.writes)) if q.writes else "0, 0"
-            out.write("\t{ %s, %s, %s, %s, %s },\n" % (c_text(q["name"]), c_text(q["erratum"]), c_text(q["what"]), writes, overcounts))
+            out.write("\t{ %s, %s, %s, %s, { 0x%X, %d, %d, %d }, %s },\n" % ((c_text(q["name"]), c_text(q["erratum"]), c_text(q["what"]), writes) + q.told + (overcounts,)))
         out.write("};\n")
 
 

@@ -151,16 +151,33 @@ static bool of_absent_counter(const struct cpu *cpu, uint32_t msr)
 	return msr >= first && msr < first + 32 && !(cpu->general_mask >> (msr - first) & 1);
 }
 
+/* Whether CPUID tells that a quirk is there, on the core. */
+static enum status quirk_told(const struct access *a, unsigned core, const struct cpuid_bit *bit, bool *told)
+{
+	struct cpuid_regs r;
+	*told = true;
+	if (!bit->leaf)
+		return ST_OK;
+	const enum status s = a->ops->cpuid(a->self, core, bit->leaf, bit->subleaf, &r);
+	const uint32_t value[4] = { r.eax, r.ebx, r.ecx, r.edx };
+	*told = s == ST_OK && value[bit->reg] >> bit->bit & 1;
+	return s;
+}
+
 static enum status quirk_writes(const struct access *a, const struct cpu *cpu, unsigned core)
 {
 	enum status s = ST_OK;
-	for (unsigned q = 0; q < cpu->processor->quirk_count; q++)
-		for (unsigned i = 0; i < cpu->processor->quirks[q].write_count && s == ST_OK; i++) {
+	bool told = false;
+	for (unsigned q = 0; q < cpu->processor->quirk_count && s == ST_OK; q++) {
+		if (cpu->processor->quirks[q].write_count)
+			s = quirk_told(a, core, &cpu->processor->quirks[q].told, &told);
+		for (unsigned i = 0; told && i < cpu->processor->quirks[q].write_count && s == ST_OK; i++) {
 			const uint32_t msr = cpu->processor->quirks[q].writes[i].msr;
 			const uint64_t value = cpu->processor->quirks[q].writes[i].value;
 			if (!of_absent_counter(cpu, msr))
 				s = msr == IA32_PERF_GLOBAL_CTRL ? counters_global(a, cpu, core, value & all_counters(cpu)) : wr(a, core, msr, value);
 		}
+	}
 	return s;
 }
 

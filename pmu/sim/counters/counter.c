@@ -326,7 +326,7 @@ static void program_general(struct counters *p, unsigned n, struct sim_finding *
 	c->thousandths = 1000;
 	if (p->m->fault_overcount_event && (p->evtsel[n] & 0xFFFF) == p->m->fault_overcount_event)
 		c->thousandths = (uint32_t)p->m->fault_overcount_thousandths;
-	if (p->m->fault_counter_stuck == n + 1)
+	if (p->m->fault_counter_stuck == n + 1 || (n == 3 && p->m->pmu_tsx_counter && !(p->tsx_force_abort & 1)))
 		c->thousandths = 0;
 	c->retired = on && (c->tagged || c->by_retirement || counter_has_pebs(p, n) || counts_beside_samples(p, n, &t));
 	if (!c->retired)

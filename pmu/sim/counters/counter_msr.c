@@ -23,6 +23,7 @@
 #define MSR_THERM_INTERRUPT 0x19B
 #define MSR_THERM_STATUS    0x19C
 #define MSR_MISC_ENABLE     0x1A0
+#define MSR_TSX_FORCE_ABORT 0x10F
 #define MSR_PREFETCH        0x1A4
 #define MSR_TURBO_LIMIT     0x1AD
 #define MSR_ENERGY_BIAS     0x1B0
@@ -117,6 +118,7 @@ static uint64_t *plain(struct counters *p, uint32_t msr, uint64_t *legal)
 	case MSR_ENERGY_BIAS: *legal = 0xF; return m->control_platform_info ? &p->energy_bias : NULL;
 	case MSR_POWER_CTL: return m->control_platform_info ? &p->power_ctl : NULL;
 	case MSR_PKG_CST: return m->control_platform_info ? &p->pkg_cst : NULL;
+	case MSR_TSX_FORCE_ABORT: *legal = 1; return m->pmu_tsx_counter ? &p->tsx_force_abort : NULL;
 	case MSR_PREFETCH: *legal = m->control_prefetch_bits; return m->control_prefetch_msr ? &p->first->prefetch : NULL;
 	case MSR_PAT: *legal = 0x0707070707070707ull; return &p->pat;
 	case MSR_MTRR_DEFAULT: *legal = 0xCFF; return &p->mtrr_default;
@@ -284,6 +286,8 @@ enum status counter_msr_write(struct counters *p, uint32_t msr, uint64_t value, 
 		if (msr == MSR_UNCORE_LIMIT && (value & 0x7F) != m->clock_uncore_ratio)
 			find(p, f, FIND_SIMULATOR, msr, value, "the uncore stays at the machine's ratio");
 		*at = value;
+		if (msr == MSR_TSX_FORCE_ABORT)
+			counters_program(p, f, msr);
 		if (msr == MSR_PREFETCH)
 			counter_msr_prefetchers(p);
 		if (msr == MSR_PERF_CTL)

@@ -59,6 +59,7 @@ struct counters {
 	uint64_t retired_before; /* cycle in which the instruction before the last one retired, while instructions are watched */
 	uint64_t lbr_from[LBR_MAX], lbr_to[LBR_MAX], lbr_info[LBR_MAX], lbr_tos;
 	uint64_t lbr_last_cycle;
+	uint64_t tsx_force_abort; /* MSR 0x10F */
 	uint64_t lbr_ctl, lbr_depth; /* architectural: IA32_LBR_CTL, IA32_LBR_DEPTH */
 	uint64_t offcore[2];
 	uint64_t frontend;       /* MSR_PEBS_FRONTEND */

@@ -426,7 +426,7 @@ void counters_cpuid(const struct counters *p, uint32_t leaf, uint32_t subleaf, u
 		out[1] |= m->cpuid_isa & ISA_AVX512 ? 1u << 16 | 1u << 17 | 1u << 31 : 0; /* F, DQ, VL */
 		out[1] |= m->cpuid_isa & ISA_CLFLUSHOPT ? 1u << 23 : 0;
 		out[3] = m->topology_small_cores ? 1u << 15 : 0; /* cores of several kinds */
-		out[3] |= (uint32_t)m->pmu_lbr_architectural << 19;
+		out[3] |= (uint32_t)m->pmu_lbr_architectural << 19 | (uint32_t)m->pmu_tsx_counter << 13;
 		break;
 	case 10:
 		leaf10(m, out);

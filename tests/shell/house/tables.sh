@@ -64,6 +64,7 @@ check "tables_refuse_quirk_write_that_is_not_listed" bad processors/common/quirk
 check "tables_refuse_bad_quirk_write" bad processors/common/quirks.txt 's/0x186=0x4300B5/0x186/' "writes: '0x186' is not MSR=VALUE"
 check "tables_refuse_unknown_key" bad processors/nehalem-ep/processor.txt 's/^lbr_pairs/lbr_pears/' "lbr_pears: unknown key; known: title"
 check "tables_refuse_key_twice" bad processors/nehalem-ep/processor.txt '/^stlb_4k = 512/{p}' "stlb_4k: stands twice"
+check "tables_refuse_a_bit_of_cpuid_that_is_none" bad processors/common/quirks.txt 's/^told = .*/told = 0x7.0.edx.32/' "told: '0x7.0.edx.32' is not LEAF.SUBLEAF.REGISTER.BIT"
 check "tables_refuse_overcounts_of_no_event" bad processors/nehalem-ep/quirks.txt 's/L1D_CACHE_LOCK\./L1D_CACHE_LCK./' "overcounts: nehalem-ep has no event that begins with 'L1D_CACHE_LCK.'"
 check "tables_refuse_unknown_quirk" bad processors/skylake-sp/processor.txt 's/tsx-force-abort/tsx/' "quirks: no quirk 'tsx'"
 check "tables_refuse_unknown_event_file" bad processors/intel/processor.txt 's,common/architectural$,common/architektural,' "events: no file 'tables/processors/common/events/architektural.csv'"
