@@ -2,7 +2,7 @@
 # Every name that `list --events` and `list --metrics` print goes through `stallmeter stat` on the built-in machines, on workload after workload
 # until it counts: counted, counted 0 for a reason that tests/zeros.txt gives, not modelled (and listed so), refused. Nothing is refused; what
 # tests/zeros.txt explains counts 0 on all workloads, or in a later run of a long list at most what it says and alone 0; what it does not explain counts.
-# Of haswell-ep the events of the core alone; its boxes: stat.sh. Slow: several minutes.
+# Of haswell-ep and skylake-sp the events of the core alone; their boxes: stat_uncore_long.sh, stat_servers.sh. Slow: several minutes.
 cd "$(dirname "$0")/../../.." || exit 2
 . tests/tap.sh
 . tests/events.sh
@@ -50,7 +50,7 @@ walked() { # MACHINE PROCESSOR
 	local all counted unmodelled zero refused
 	machine=$1
 	: >"$work/refused"; : >"$work/unmodelled"; : >"$work/counted"
-	names_events "$2" | { [ "$2" = haswell-ep ] && grep -v "^UNC_" || cat; } | tee "$work/names" >"$work/left"
+	names_events "$2" | { [[ $2 =~ ^(haswell-ep|skylake-sp)$ ]] && grep -v "^UNC_" || cat; } | tee "$work/names" >"$work/left"
 	for w in $workloads; do
 		[ -s "$work/left" ] && round "$w"
 	done
