@@ -18,3 +18,21 @@ names_events() { # PROCESSOR
 names_metrics() { # PROCESSOR
 	"$s" list --metrics "$1" | awk 'NR == 1 || NF == 0 || /^ / || /^[0-9]+ metrics/ { next } $3 != "-" { print $1 }'
 }
+# Each uncore event with all of its unit masks goes through `stat` once: none is refused, at least LEAST have a figure, and what is flagged has a reason in the map.
+# ABSENT: the boxes, joined by |, that the simulated machine lacks.
+stat_every_uncore_event() { # MACHINE MAP LEAST [ABSENT]
+	names_events "$1" | grep '^UNC_' | grep -vE "^UNC_(${4:-none})_" >"$work/names"
+	split -l 32 "$work/names" "$work/part."
+	: >"$work/counted"; : >"$work/refused"
+	for part in "$work"/part.*; do
+		"$s" stat --machine "$1" --windows 1 --format csv -w load.l2 -e "$(paste -sd, "$part")" 2>"$work/err" | tail -n +2 >>"$work/counted"
+		[ "${PIPESTATUS[0]}" -eq 0 ] || cat "$work/err" >>"$work/refused"
+	done
+	rm -f "$work"/part.*
+	local all flagged figures
+	all=$(wc -l <"$work/names") flagged=$(grep -c 'not modelled' "$work/counted") figures=$(grep -vc 'not modelled' "$work/counted")
+	echo "# $1: $all events, $figures with a figure, $flagged flagged, $(wc -l <"$work/refused") refused"
+	sed 's/^/# /' "$work/refused" | head -3
+	[ "$all" -eq $((flagged + figures)) ] && [ ! -s "$work/refused" ] && [ "$figures" -ge "$3" ] &&
+		awk -F, '/^[A-Z]/ && $5 ~ /unmodelled|never/ && $8 == "" { bad = 1; print "# " $6 " has no reason" } END { exit bad }' "tables/machines/maps/uncore/$2.map"
+}

@@ -187,18 +187,22 @@ void latency_breakdown_json(struct text *t, const struct latency_breakdown_resul
 	text_char(t, '}');
 }
 
-/* Uncore cycles, and the same in ns where the clock is known. */
+void latency_breakdown_print_time(struct text *t, const char *what, int64_t milli, uint64_t uncore_hz)
+{
+	text_fmt(t, "%s ", what);
+	text_fixed(t, mul_div(milli, 1, 100), 1);
+	if (uncore_hz) {
+		text_fmt(t, " (");
+		text_fixed(t, mul_div(milli, 10000000, (int64_t)uncore_hz), 1);
+		text_fmt(t, " ns)");
+	}
+}
+
 static void table_time(struct text *t, const struct latency_breakdown_result *r, const char *what, int64_t milli)
 {
 	if (milli < 0)
 		return;
-	text_fmt(t, "%s ", what);
-	text_fixed(t, mul_div(milli, 1, 100), 1);
-	if (r->uncore_hz) {
-		text_fmt(t, " (");
-		text_fixed(t, mul_div(milli, 10000000, (int64_t)r->uncore_hz), 1);
-		text_fmt(t, " ns)");
-	}
+	latency_breakdown_print_time(t, what, milli, r->uncore_hz);
 	text_fmt(t, ", ");
 }
 

@@ -18,5 +18,7 @@ MUST_CHECK enum status latency_breakdown_count(struct loop *l, unsigned set, con
 /* JSON: an object of results.json, or null. Table: one line. */
 void latency_breakdown_json(struct text *t, const struct latency_breakdown_result *r);
 void latency_breakdown_table_line(struct text *t, const struct latency_breakdown_result *r);
+/* "what N.N (N.N ns)": thousandths of a cycle of the uncore's clock; without the time where uncore_hz is 0. */
+void latency_breakdown_print_time(struct text *t, const char *what, int64_t milli, uint64_t uncore_hz);
 
 #endif

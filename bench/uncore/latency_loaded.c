@@ -199,17 +199,6 @@ void latency_loaded_json(struct text *t, const struct latency_loaded_result *r)
 	text_fmt(t, ", \"uncore_hz\": %llu, \"windows\": %u}", (unsigned long long)r->uncore_hz, r->windows);
 }
 
-static void time_of(struct text *t, const struct latency_loaded_result *r, const char *what, int64_t milli)
-{
-	text_fmt(t, "%s ", what);
-	text_fixed(t, mul_div(milli, 1, 100), 1);
-	if (r->uncore_hz) {
-		text_fmt(t, " (");
-		text_fixed(t, mul_div(milli, 10000000, (int64_t)r->uncore_hz), 1);
-		text_fmt(t, " ns)");
-	}
-}
-
 void latency_loaded_table_line(struct text *t, const struct latency_loaded_result *r)
 {
 	if (r->verdict == UNCORE_LATENCY_NONE || r->verdict == UNCORE_LATENCY_UNSUPPORTED)
@@ -219,12 +208,12 @@ void latency_loaded_table_line(struct text *t, const struct latency_loaded_resul
 		text_fmt(t, ": %s\n", r->reason);
 		return;
 	}
-	time_of(t, r, "in the table", r->table_milli[LATENCY_LOADED]);
+	latency_breakdown_print_time(t, "in the table", r->table_milli[LATENCY_LOADED], r->uncore_hz);
 	if (way_of(r) >= 0) {
-		time_of(t, r, "; of it the L3 and the way to the home", way_of(r));
-		time_of(t, r, ", home and DRAM", r->home_milli[LATENCY_ALONE]);
+		latency_breakdown_print_time(t, "; of it the L3 and the way to the home", way_of(r), r->uncore_hz);
+		latency_breakdown_print_time(t, ", home and DRAM", r->home_milli[LATENCY_ALONE], r->uncore_hz);
 	}
-	time_of(t, r, r->home_milli[LATENCY_LOADED] >= 0 ? ", queue of the channels" : "; more than alone, in queues,", queue_of(r));
-	time_of(t, r, "; before it", r->before_milli);
+	latency_breakdown_print_time(t, r->home_milli[LATENCY_LOADED] >= 0 ? ", queue of the channels" : "; more than alone, in queues,", queue_of(r), r->uncore_hz);
+	latency_breakdown_print_time(t, "; before it", r->before_milli, r->uncore_hz);
 	text_fmt(t, "\n");
 }

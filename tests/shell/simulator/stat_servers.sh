@@ -16,25 +16,8 @@ check "list_has_broadwell_ep_s_boxes" lists broadwell-ep 1283 10
 check "list_has_skylake_sp_s_boxes" lists skylake-sp 2532 9
 check "list_has_cascade_lake_s_boxes" lists cascade-lake 2643 9
 
-# Each with all of its unit masks, once, while nothing runs. What is flagged has a reason in the map.
-every_event() { # MACHINE MAP LEAST-COUNTED
-	names_events "$1" | grep '^UNC_' >"$work/names"
-	split -l 32 "$work/names" "$work/part."
-	: >"$work/counted"; : >"$work/refused"
-	for part in "$work"/part.*; do
-		"$s" stat --machine "$1" --windows 1 --format csv -w load.l2 -e "$(paste -sd, "$part")" 2>"$work/err" | tail -n +2 >>"$work/counted"
-		[ "${PIPESTATUS[0]}" -eq 0 ] || cat "$work/err" >>"$work/refused"
-	done
-	rm -f "$work"/part.*
-	local all flagged figures
-	all=$(wc -l <"$work/names") flagged=$(grep -c 'not modelled' "$work/counted") figures=$(grep -vc 'not modelled' "$work/counted")
-	echo "# $1: $all events, $figures with a figure, $flagged flagged, $(wc -l <"$work/refused") refused"
-	sed 's/^/# /' "$work/refused" | head -3
-	[ "$all" -eq $((flagged + figures)) ] && [ ! -s "$work/refused" ] && [ "$figures" -ge "$3" ] &&
-		awk -F, '/^[A-Z]/ && $5 ~ /unmodelled/ && $8 == "" { bad = 1; print "# " $6 " has no reason" } END { exit bad }' "tables/machines/maps/uncore/$2.map"
-}
-check "stat_takes_every_event_of_broadwell_ep" every_event broadwell-ep haswell-uncore 1150
-check "stat_takes_every_event_of_skylake_sp" every_event skylake-sp skylake-uncore 120
+check "stat_takes_every_event_of_broadwell_ep" stat_every_uncore_event broadwell-ep haswell-uncore 1150
+check "stat_takes_every_event_of_skylake_sp" stat_every_uncore_event skylake-sp skylake-uncore 120
 
 # MACHINE WORKLOAD CONDITION EVENT...: the condition, in awk, holds of v[event's number, socket, box], sums in v[event's number].
 holds() {

@@ -15,26 +15,9 @@ lists() { # PROCESSOR
 }
 for p in ice-lake-sp sapphire-rapids emerald-rapids granite-rapids sierra-forest clearwater-forest grand-ridge; do check "list_has_${p//-/_}_s_selects" lists $p; done
 
-# Each with all of its unit masks, once. What is flagged has a reason in the map. Of a table's boxes that the machine has.
-every_event() { # MACHINE MAP LEAST-COUNTED ABSENT
-	names_events "$1" | grep '^UNC_' | grep -vE "^UNC_($4)_" >"$work/names"
-	split -l 32 "$work/names" "$work/part."
-	: >"$work/counted"; : >"$work/refused"
-	for part in "$work"/part.*; do
-		"$s" stat --machine "$1" --windows 1 --format csv -w load.l2 -e "$(paste -sd, "$part")" 2>"$work/err" | tail -n +2 >>"$work/counted"
-		[ "${PIPESTATUS[0]}" -eq 0 ] || cat "$work/err" >>"$work/refused"
-	done
-	rm -f "$work"/part.*
-	local all flagged figures
-	all=$(wc -l <"$work/names") flagged=$(grep -c 'not modelled' "$work/counted") figures=$(grep -vc 'not modelled' "$work/counted")
-	echo "# $1: $all events, $figures with a figure, $flagged flagged, $(wc -l <"$work/refused") refused"
-	sed 's/^/# /' "$work/refused" | head -3
-	[ "$all" -eq $((flagged + figures)) ] && [ ! -s "$work/refused" ] && [ "$figures" -ge "$3" ] &&
-		awk -F, '/^[A-Z]/ && $5 ~ /unmodelled|never/ && $8 == "" { bad = 1; print "# " $6 " has no reason" } END { exit bad }' "tables/machines/maps/uncore/$2.map"
-}
-check "stat_takes_every_event_of_ice_lake_sp" every_event ice-lake-sp ice-lake-sp-uncore 150 none
-check "stat_takes_every_event_of_sapphire_rapids" every_event sapphire-rapids sapphire-rapids-uncore 100 'MDF|CXLCM|CXLDP'
-check "stat_takes_every_event_of_sierra_forest" every_event sierra-forest sierra-forest-uncore 60 'MDF|CXLCM|CXLDP|B2UPI|B2HOT|B2CXL'
+check "stat_takes_every_event_of_ice_lake_sp" stat_every_uncore_event ice-lake-sp ice-lake-sp-uncore 150
+check "stat_takes_every_event_of_sapphire_rapids" stat_every_uncore_event sapphire-rapids sapphire-rapids-uncore 100 'MDF|CXLCM|CXLDP'
+check "stat_takes_every_event_of_sierra_forest" stat_every_uncore_event sierra-forest sierra-forest-uncore 60 'MDF|CXLCM|CXLDP|B2UPI|B2HOT|B2CXL'
 
 # MACHINE WORKLOAD CONDITION EVENT...: the condition, in awk, holds of sums in v[event's number].
 holds() {
