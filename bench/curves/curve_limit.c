@@ -63,6 +63,10 @@ enum status curve_limit(struct pass *p, uint32_t misses, int64_t one)
 		p->limited = true;
 		return st;
 	}
+	if (st == ST_OK && !curve_limit_bytes(p->b->cpu, p->curve)) {
+		p->limit = "no L1 is known that could lose a line to the L2: whether it was the fill buffers that were full stays open";
+		return st;
+	}
 	if (st == ST_OK)
 		st = beside(p, FILLER_MISS, roots, 1, &iteration);
 	if (st != ST_OK || iteration > late)

@@ -95,6 +95,19 @@ static void test_sim_wrong_footprint_is_unproven(void **state)
 	loop_close(&r);
 }
 
+/* Where no cache is known no lines can be chosen that an L1 has lost: what was full at the knee stays open, and nothing faults. */
+static void test_sim_fill_buffers_without_known_caches_are_unproven(void **state)
+{
+	(void)state;
+	static struct loop_run r;
+	loop_open(&r, loop_built_in("nehalem-ep"));
+	r.cpu.cache_count = 0;
+	loop_suite(&r, "size.fill_buffers.entries");
+	assert_int_equal(r.host.results[0].status, ROW_UNPROVEN);
+	assert_non_null(strstr(r.host.results[0].reason, "no L1 is known"));
+	loop_close(&r);
+}
+
 /* Broken machines: each fault leaves no row `ok` that it touches, and what it does not touch is still found. */
 static void test_sim_faults_leave_no_false_ok(void **state)
 {
@@ -434,6 +447,7 @@ int main(void)
 		cmocka_unit_test(test_sim_quick_suite_finds_the_machine_again),
 		cmocka_unit_test(test_sim_one_truth_moves_only_its_rows),
 		cmocka_unit_test(test_sim_wrong_footprint_is_unproven),
+		cmocka_unit_test(test_sim_fill_buffers_without_known_caches_are_unproven),
 		cmocka_unit_test(test_sim_faults_leave_no_false_ok),
 		cmocka_unit_test(test_sim_windows_hit_by_smis_are_rejected_and_counted),
 		cmocka_unit_test(test_sim_queue_method_finds_the_interval_and_a_floating_clock),
