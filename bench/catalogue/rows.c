@@ -44,15 +44,15 @@ const struct row rows[] = {
 	    .statistic = STAT_MEDIAN, .prefetch = PREFETCH_OFF, .window = 8192, .source = SOURCE_DRAM_LOCAL, .proofs = proof_dram_local_big,
 	    .confirmed_by = "load.dram_local.latency", .budget = 4000000, .revision = 8, .suites = SUITE_FULL)
 
-	ROW("load.l2.penalty", "what a load costs more when the L2 answers, not the L1", .kind = KIND_PENALTY, .unit = UNIT_CYCLES, .kernels = k_chase,
+	ROW("load.l2.penalty", "the additional cost of a load that hits the L2 instead of the L1", .kind = KIND_PENALTY, .unit = UNIT_CYCLES, .kernels = k_chase,
 	    .target = TARGET_L2, .order = ORDER_LINES, .page_bytes = PAGE_2M, .prepare = PREPARE_WARM, .baseline = BASELINE_L1, .statistic = STAT_MINIMUM,
 	    .prefetch = PREFETCH_OFF, .window = 4096, .source = SOURCE_L2, .proofs = proof_l2, .confirmed_by = "load.l2.latency", .budget = 250000,
 	    .revision = 5, .suites = BOTH)
-	ROW("load.l3.penalty", "what a load costs more when the L3 answers, not the L1", .kind = KIND_PENALTY, .unit = UNIT_CYCLES, .kernels = k_chase,
+	ROW("load.l3.penalty", "the additional cost of a load that hits the L3 instead of the L1", .kind = KIND_PENALTY, .unit = UNIT_CYCLES, .kernels = k_chase,
 	    .target = TARGET_L3, .order = ORDER_LINES, .page_bytes = PAGE_2M, .prepare = PREPARE_WARM, .baseline = BASELINE_L1, .statistic = STAT_MEDIAN,
 	    .prefetch = PREFETCH_OFF, .window = 4096, .source = SOURCE_L3_UNSHARED, .proofs = proof_l3, .confirmed_by = "load.l3.latency",
 	    .budget = 400000, .revision = 4, .suites = BOTH)
-	ROW("load.dram_local.penalty", "what a load costs more when memory of this node answers, not the L1", .kind = KIND_PENALTY, .unit = UNIT_CYCLES,
+	ROW("load.dram_local.penalty", "the additional cost of a load from memory of this node instead of the L1", .kind = KIND_PENALTY, .unit = UNIT_CYCLES,
 	    .kernels = k_chase, .target = TARGET_DRAM, .order = ORDER_SPARSE, .page_bytes = PAGE_2M, .prepare = PREPARE_FLUSH, .baseline = BASELINE_L1,
 	    .statistic = STAT_MEDIAN, .prefetch = PREFETCH_OFF, .window = 1024, .source = SOURCE_DRAM_LOCAL, .proofs = proof_dram_local,
 	    .confirmed_by = "load.dram_local.latency", .budget = 250000, .revision = 4, .suites = BOTH)
@@ -66,11 +66,11 @@ const struct row rows[] = {
 	    .baseline = BASELINE_PACKED, .statistic = STAT_MINIMUM, .prefetch = PREFETCH_OFF, .window = 4096, .source = SOURCE_L2, .proofs = proof_walk,
 	    .budget = 320000, .revision = 8, .suites = BOTH)
 
-	ROW("tlb.walk_2m.penalty", "a load whose page of 2 MiB the DTLB does not hold: a walk with its entries cached", .kind = KIND_PENALTY,
+	ROW("tlb.walk_2m.penalty", "a load whose 2 MiB page misses the TLB: a walk with its entries cached", .kind = KIND_PENALTY,
 	    .unit = UNIT_CYCLES, .kernels = k_chase, .target = TARGET_STLB, .order = ORDER_PAGES, .page_bytes = PAGE_2M, .prepare = PREPARE_WARM,
 	    .baseline = BASELINE_PACKED, .statistic = STAT_MINIMUM, .prefetch = PREFETCH_OFF, .window = 2048, .source = SOURCE_L1,
 	    .proofs = proof_walk, .budget = 250000, .revision = 6, .suites = SUITE_FULL)
-	ROW("tlb.walk_1g.penalty", "a load whose page of 1 GiB the DTLB does not hold: a walk with its entries cached", .kind = KIND_PENALTY,
+	ROW("tlb.walk_1g.penalty", "a load whose 1 GiB page misses the TLB: a walk with its entries cached", .kind = KIND_PENALTY,
 	    .unit = UNIT_CYCLES, .kernels = k_chase, .target = TARGET_STLB, .order = ORDER_PAGES, .page_bytes = PAGE_1G, .prepare = PREPARE_WARM,
 	    .baseline = BASELINE_PACKED, .statistic = STAT_MINIMUM, .prefetch = PREFETCH_OFF, .window = 2048, .source = SOURCE_L1,
 	    .proofs = proof_walk, .budget = 250000, .revision = 6, .suites = SUITE_FULL)

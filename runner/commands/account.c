@@ -184,7 +184,7 @@ static int account_run(const struct command *c, int operands, char **operand)
 	static struct account a;
 	enum status st = ST_OK;
 	if (operands < 2) {
-		complain(c, "files are expected: a run's results, and what perf stat -x, or perf stat -j wrote, one file a run of your program");
+		complain(c, "files are expected: a run's results, and the output of perf stat -x, or perf stat -j, one file per run of your program");
 		return EXIT_BAD_INPUT;
 	}
 	if (!operand_open(c, &r, operand[0]))
@@ -213,11 +213,11 @@ static int account_run(const struct command *c, int operands, char **operand)
 }
 
 const struct command command_account = {
-	"account", "RESULTS COUNTS...", "Says where the cycles of your program went, with the penalties of a run.",
-	"COUNTS is what `perf stat -x, -o FILE -e LIST` or `perf stat -j -o FILE -e LIST` wrote; `stallmeter events RESULTS`\n"
+	"account", "RESULTS COUNTS...", "Shows where the cycles of your program went, with the penalties of a run.",
+	"COUNTS is the output of `perf stat -x, -o FILE -e LIST` or `perf stat -j -o FILE -e LIST`; `stallmeter events RESULTS`\n"
 	"prints the LIST. Several files hold several runs of the program; their counts are scaled to the cycles of the first.\n"
-	"Each source of stalls is a range, from what its events cost when they overlap to what they cost one by one. `charged` is\n"
-	"the part of it that fits into the stalls, the cycles with a miss in flight and those of a starved front end. A term stays\n"
+	"Each source of stalls is a range: the lower end assumes that its events overlap, the upper end that they do not. `charged` is\n"
+	"limited by the stalls, the cycles with a miss in flight and the starved cycles of the front end. A term stays\n"
 	"open if its events were not counted, or only for part of the time.\n",
 	account_options, account_run,
 };
@@ -355,8 +355,8 @@ static int events_run(const struct command *c, int operands, char **operand)
 
 const struct command command_events = {
 	"events", "RESULTS", "Prints the list of events for `perf stat -e` that `stallmeter account` needs.",
-	"The list is for the processor of RESULTS, in perf's own syntax, so perf needs no tables. With --profile it is for\n"
-	"`perf record -e`: each event has a sample-after value with which one sample stands for two million cycles, by the penalty\n"
-	"that these RESULTS measured.\n",
+	"The list is for the processor of RESULTS, in raw perf syntax, so perf needs no tables. With --profile it is for\n"
+	"`perf record -e`: by the penalties in RESULTS, the sample-after value of each event makes one sample stand for two\n"
+	"million cycles.\n",
 	events_options, events_run,
 };

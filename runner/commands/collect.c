@@ -196,7 +196,7 @@ static int collect_command(const struct command *c, int operands, char **operand
 {
 	struct tally t = {0};
 	if (operands < 2) {
-		complain(c, "sticks, folders or logs, and behind them a folder for the runs are expected");
+		complain(c, "sticks, folders or logs are expected, followed by a folder for the runs");
 		return EXIT_BAD_INPUT;
 	}
 	const char *dest = operand[operands - 1];
@@ -227,9 +227,9 @@ static int collect_command(const struct command *c, int operands, char **operand
 }
 
 const struct command command_collect = {
-	"collect", "FROM... DEST", "Copies runs from sticks, uploads and logs into a folder of many.",
-	"FROM is where a stick is mounted, a folder of runs such as uploads or `stallmeter run --out` make, a run's own folder, or\n"
-	"a log of the serial line (as `stallmeter fetch` takes it). Runs that DEST already has are left out; nothing is overwritten,\n"
+	"collect", "FROM... DEST", "Copies runs from sticks, uploads and logs into one folder.",
+	"FROM is the mount point of a stick, a folder of runs (of uploads, or of `stallmeter run --out`), one run's folder, or\n"
+	"a log of the serial line (see `stallmeter fetch`). Runs that DEST already has are skipped; nothing is overwritten,\n"
 	"and nothing in FROM is changed. Exit status: 1 a damaged run was copied as it is; 3 a FROM has no run.\n",
 	collect_options, collect_command,
 };

@@ -338,10 +338,10 @@ static int compare_command(const struct command *c, int operands, char **operand
 }
 
 const struct command command_compare = {
-	"compare", "RUN...", "Compares runs: what differs around them, and which rows differ by more than boots do.",
-	"`compare A1 A2 --vs B1 B2` compares two sides; give several boots of each, since the spread between boots\n"
-	"decides. A row counts as changed at a level at which 99.5 % of all comparisons of two equal tables report no\n"
-	"change in any row (Student's t with the spread between boots, Holm over the rows). `error` is the standard error of\n"
+	"compare", "RUN...", "Compares the circumstances of runs, and lists rows that differ by more than boots do.",
+	"`compare A1 A2 --vs B1 B2` compares two sides; give several boots of each, since a change is judged by the spread\n"
+	"between boots. 99.5 % of all comparisons of two equal tables report no changed row\n"
+	"(Student's t with the spread between boots, Holm over the rows). `error` is the standard error of\n"
 	"the change. Without --vs the runs are a fleet: median, deviation and outlying machines of each row.\n",
 	compare_options, compare_command,
 };

@@ -22,7 +22,7 @@ static const char *log_file, *out = "out/run";
 static unsigned fetch_options(struct option *list, unsigned most)
 {
 	const struct option all[] = {
-		{"--serial", OPTION_TEXT, &log_file, "LOG", NULL, 0, 0, "the serial line as a terminal or a remote console recorded it"},
+		{"--serial", OPTION_TEXT, &log_file, "LOG", NULL, 0, 0, "a log of the serial line, recorded by a terminal or a remote console"},
 		{"--out", OPTION_TEXT, &out, "DIR", NULL, 0, 0, "where the runs' directories are made (default: out/run)"},
 	};
 	return options_copy(list, most, all, COUNT_OF(all));
@@ -309,7 +309,7 @@ static int fetch_command(const struct command *c, int operands, char **operand)
 const struct command command_fetch = {
 	"fetch", "", "Rebuilds runs from a log of the serial line.",
 	"The application sends each line of a run's files over the serial line too, with a prefix and a checksum.\n"
-	"A log of that line is enough to rebuild a run's directory byte for byte. Logs of several boots may be joined.\n"
-	"Missing or damaged lines are named, and only the journal's whole lines are kept; the exit status is then 1.\n",
+	"A log of that line suffices to rebuild a run's directory byte for byte. Logs of several boots may be concatenated.\n"
+	"If lines are missing or damaged, they are named, only intact lines of the journal are kept, and the exit status is 1.\n",
 	fetch_options, fetch_command,
 };

@@ -153,12 +153,12 @@ static int fleet_command(const struct command *c, int operands, char **operand)
 }
 
 const struct command command_fleet = {
-	"fleet", "DIR...", "Finds the machines of a fleet that differ from others of their product, and those that drift.",
-	"DIR is a folder of runs, such as `stallmeter collect` fills. A run is outlying where a row lies more than 6 robust\n"
+	"fleet", "DIR...", "Finds machines that deviate from others of the same product, and machines that drift.",
+	"DIR is a folder of runs, such as `stallmeter collect` fills. A run is an outlier if a row lies more than 6 robust\n"
 	"deviations (1.4826 times the median absolute deviation, of the group or within a run, whichever is larger) and more than\n"
 	"2 % from the median of its group, or has no value where nine of ten runs have one. Groups of fewer than four runs have no\n"
-	"outliers. Below each outlying run stands where its firmware, machine and settings differ from most of the group.\n"
-	"A machine with five runs or more drifted where the medians of its first and its last third differ by as much,\n"
+	"outliers. For each outlier the differences of its firmware, machine and settings from most of the group are listed.\n"
+	"A machine with five or more runs has drifted if the medians of its first and its last third differ by as much,\n"
 	"in deviations from one run to the next.\n"
 	"\n"
 	"Exit status: 0 nothing found, 1 a run is outlying or a machine drifted, 2 no such folder or no run in it.\n",

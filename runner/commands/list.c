@@ -28,12 +28,12 @@ static unsigned list_options(struct option *list, unsigned most)
 		{"--machines", OPTION_SWITCH, &machines, NULL, NULL, 0, 0, "the simulated machines that are built in"},
 		{"--rows", OPTION_SWITCH, &row_names, NULL, NULL, 0, 0, "the rows of the benchmark table and their suites"},
 		{"--events", OPTION_TEXT, &events_of, "PROCESSOR", NULL, 0, 0, "the events of a processor of the tables: encodings, counters, which are precise, what filters they need, and whether the simulated machine of that processor models them"},
-		{"--machine", OPTION_TEXT, &asked_machine, "NAME|FILE", NULL, 0, 0, "with --events: the simulated machine to ask (default: the built-in one of that name)"},
+		{"--machine", OPTION_TEXT, &asked_machine, "NAME|FILE", NULL, 0, 0, "with --events: the simulated machine (default: the built-in one of that name)"},
 		{"--profiles", OPTION_TEXT, &profiles_of, "PROCESSOR", NULL, 0, 0, "the profiles of a processor of the tables, with their events"},
 		{"--metrics", OPTION_TEXT, &metrics_of, "PROCESSOR", NULL, 0, 0, "the derived metrics of its cores and its uncore, and how many runs each takes"},
-		{"--concepts", OPTION_TEXT, &concepts_of, "PROCESSOR", NULL, 0, 0, "what rows ask for, and which of its events count it, or why none does"},
-		{"--relations", OPTION_SWITCH, &relations, NULL, NULL, 0, 0, "the relations that rows of one run must satisfy; rows that break one become unproven"},
-		{"--confirmed", OPTION_TEXT, &confirmed, "FOLDER", NULL, 0, 0, "README's table: how many rows each descriptor's events can prove, and which the published results in FOLDER confirm"},
+		{"--concepts", OPTION_TEXT, &concepts_of, "PROCESSOR", NULL, 0, 0, "each concept that rows use, and the processor's events that count it, or the reason why none does"},
+		{"--relations", OPTION_SWITCH, &relations, NULL, NULL, 0, 0, "the relations between rows of one run; rows that violate one become unproven"},
+		{"--confirmed", OPTION_TEXT, &confirmed, "FOLDER", NULL, 0, 0, "README's table: how many rows the events of each descriptor can prove, and the published results in FOLDER that confirm it"},
 		{"--identify", OPTION_TEXT, &identify, "FILE", NULL, 0, 0, "the processor that a machine.txt, found beside the results of a run, describes"},
 	};
 	return options_copy(list, most, all, COUNT_OF(all));
@@ -66,7 +66,7 @@ static int list_identify(const struct command *c)
 		printf("%u PCI functions\n", m.pci_functions);
 	printf("descriptor %s (%s), confirmed: %s\n", cpu.processor->name, cpu.processor->title, cpu.processor->confirmed);
 	if (cpu.processor->family == FAMILY_ANY)
-		puts("no descriptor of its own: generic rows, and what CPUID enumerates; tables/FORMAT.md says what a new one needs");
+		puts("no descriptor of its own: generic rows, and what CPUID enumerates; tables/FORMAT.md describes how to add one");
 	printf("performance monitoring version %u: %u general counters of %u bits, %u fixed of %u%s%s\n", cpu.pmu_version, cpu.general_counters,
 	       cpu.general_width, cpu.fixed_counters, cpu.fixed_width, cpu.pmu_absent ? "; not used: " : "", cpu.pmu_absent ? cpu.pmu_absent : "");
 	for (unsigned i = 0; i < cpu.cache_count; i++)

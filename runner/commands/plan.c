@@ -13,7 +13,7 @@ static uint64_t repetitions, seed;
 static unsigned plan_options(struct option *list, unsigned most)
 {
 	const struct option all[] = {
-		{"--machine", OPTION_TEXT, &machine_name, "NAME|FILE", NULL, 0, 0, "whose registers are read (default: as `stallmeter list` marks it)"},
+		{"--machine", OPTION_TEXT, &machine_name, "NAME|FILE", NULL, 0, 0, "the simulated machine whose registers are read (default: as `stallmeter list` marks it)"},
 		{"--suite", OPTION_TEXT, &suite, "NAMES", NULL, 0, 0,
 		 "quick, full, or row names and patterns separated by commas (default: quick)"},
 		{"--profile", OPTION_TEXT, &profile, "NAME|EVENTS", NULL, 0, 0, "as for `stallmeter run`"},
@@ -91,9 +91,9 @@ static int plan_run(const struct command *c, int operands, char **operand)
 
 const struct command command_plan = {
 	"plan", "", "Lists every register write that a run would make, and writes nothing.",
-	"By row: core, register, value, what the register is, the event that is selected, and in brackets where that is\n"
-	"written; then the value that each register is restored to at the end, or that it is left alone because it changes by itself.\n"
-	"Register writes do not depend on what kernels measure, so `stallmeter run` writes exactly these on the same machine.\n"
+	"For each row: core, register, value, the register's purpose, the selected event, and in brackets the document that\n"
+	"defines it. At the end: the value to which each register is restored, or a note that it changes by itself and is not restored.\n"
+	"Register writes do not depend on measured values, so `stallmeter run` makes exactly these writes on the same machine.\n"
 	"In the guest: mode=plan.\n",
 	plan_options, plan_run,
 };

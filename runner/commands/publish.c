@@ -215,8 +215,8 @@ static int publish_command(const struct command *c, int operands, char **operand
 }
 
 const struct command command_publish = {
-	"publish", "RUN", "Copies a run into results/ without what names a machine or its owner.",
-	"The copy has results.json, report.html and removed.txt, which lists what was taken out. Simulated, virtual and\n"
+	"publish", "RUN", "Copies a run into results/, without data that identify the machine or its owner.",
+	"The copy has results.json, report.html and removed.txt, which lists the removed data. Simulated, virtual and\n"
 	"incomplete runs are refused, with exit status 1.\n",
 	publish_options, publish_command,
 };

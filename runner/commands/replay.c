@@ -17,7 +17,7 @@ static unsigned replay_options(struct option *list, unsigned most)
 	const struct option all[] = {
 		{"--machine", OPTION_TEXT, &machine_name, "NAME|FILE", NULL, 0, 0, "the simulated machine"},
 		{"--findings", OPTION_SWITCH, &quiet, NULL, NULL, 0, 0, "print only lines with a finding"},
-		{"--strict", OPTION_SWITCH, &strict, NULL, NULL, 0, 0, "also count what is not modelled, or true of the simulator alone"},
+		{"--strict", OPTION_SWITCH, &strict, NULL, NULL, 0, 0, "exit status 1 also for unmodelled registers and properties of the simulator"},
 		{"--cpus", OPTION_TEXT, &cpus_map, "MAP", NULL, 0, 0, "processors: machine, linux, or a list as 0-3=0-3,8=4"},
 		{"--format", OPTION_CHOICE, &format, NULL, "text|json|junit|sarif", 0, 0, "how findings are printed"},
 	};
@@ -109,7 +109,7 @@ static int replay_command(const struct command *c, int operands, char **operand)
 	char problem[1024], *text;
 	struct trace t = { .c = c };
 	if (operands != 1) {
-		complain(c, "one trace file is wanted, %d given", operands);
+		complain(c, "one trace file is expected, %d given", operands);
 		return EXIT_BAD_INPUT;
 	}
 	trace_cpus_init(&cpus);
@@ -144,10 +144,10 @@ static int replay_command(const struct command *c, int operands, char **operand)
 }
 
 const struct command command_replay = {
-	"replay", "TRACE", "Replays recorded register accesses on a simulated machine and judges each.",
-	"TRACE has lines such as \"wrmsr CORE MSR VALUE\", is the text of Linux's tracepoints msr:read_msr and msr:write_msr,\n"
-	"whatever else was traced with them, or that of mmiotrace; \"-\" is standard input. What is wrong is told where it takes\n"
-	"effect, with the line that it clashes with: docs/replay.md has the forms, docs/lint.md the classes of findings. Exit\n"
-	"status 1 on any finding, but for what the simulator does not model or what is true of it alone.\n",
+	"replay", "TRACE", "Replays recorded register accesses on a simulated machine and checks each.",
+	"TRACE has lines such as \"wrmsr CORE MSR VALUE\", or is the text of Linux's tracepoints msr:read_msr and msr:write_msr\n"
+	"(other events in it are ignored) or of mmiotrace; \"-\" is standard input. A mistake is reported where it takes\n"
+	"effect, with the line that it conflicts with: docs/replay.md has the forms, docs/lint.md the classes of findings. Exit\n"
+	"status 1 on any finding, except unmodelled registers and properties of the simulator.\n",
 	replay_options, replay_command,
 };

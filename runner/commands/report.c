@@ -59,7 +59,7 @@ static int report_command(const struct command *c, int operands, char **operand)
 
 const struct command command_report = {
 	"report", "RUN", "Draws report.html of a run from its results.",
-	"RUN is a run's directory, its results.json or its journal.jsonl, whichever backend made it. The report\n"
-	"is one file that needs no other: open it in any browser, or print it.\n",
+	"RUN is a run's directory, its results.json or its journal.jsonl, of any backend. The report\n"
+	"is one self-contained file: open it in any browser, or print it.\n",
 	report_options, report_command,
 };

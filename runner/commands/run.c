@@ -31,30 +31,30 @@ static unsigned run_options(struct option *list, unsigned most)
 {
 	const struct option all[] = {
 		{"--backend", OPTION_CHOICE, &backend_name, "sim|native", "sim|native", 0, 0,
-		 "a simulated machine, or this one without its PMU (default: native)"},
+		 "a simulated machine, or this machine without its counters (default: native)"},
 		{"--machine", OPTION_TEXT, &machine_name, "NAME|FILE", NULL, 0, 0,
 		 "the simulated machine: a built-in name (see `stallmeter list`) or a machine file"},
 		{"--suite", OPTION_TEXT, &suite, "NAMES", NULL, 0, 0,
 		 "quick, full, or row names and patterns separated by commas (default: quick)"},
 		{"--profile", OPTION_TEXT, &profile, "NAME|EVENTS", NULL, 0, 0,
-		 "count a profile's events, see `stallmeter list --profiles`, or EVENT,EVENT,... over the rows' kernels; with ,lbr=KIND+KIND behind it, last-branch records of JCC, NEAR_RET, NEAR_REL_CALL, ... or all; with ,records=N, a record of each precise event after N of it: where, which lines and pages, from which source"},
+		 "count a profile's events (see `stallmeter list --profiles`) or EVENT,EVENT,... over the rows' kernels; append ,lbr=KIND+KIND for last-branch records of JCC, NEAR_RET, NEAR_REL_CALL, ... or all; append ,records=N for a record after every N of each precise event: instruction, lines, pages, data source"},
 		{"--kind", OPTION_CHOICE, &kind, "p|e|lpe|all", "p|e|lpe|all", 0, 0,
-		 "the kind of cores on which rows run where there are several: large ones, small ones, small ones of a second kind, numbered from 0; all: one after the other, names of rows have the kind behind an @, and then what several cores do at once on all together (default: all; of a profile that of the first core)"},
+		 "on a hybrid, the kind of cores that rows run on: large (p), small (e) or small of a second kind (lpe), numbered from 0; all: one kind after the other, with @KIND appended to the names of rows, then rows of several cores on all of them (default: all; for a profile the kind of the first core)"},
 		{"--cores", OPTION_TEXT, &cores, "LIST", NULL, 0, 0, "the cores that rows of several cores may use, such as 0-3,8 (default: all)"},
-		{"--nodes", OPTION_TEXT, &nodes, "LIST", NULL, 0, 0, "the memory nodes that they may use (default: all)"},
+		{"--nodes", OPTION_TEXT, &nodes, "LIST", NULL, 0, 0, "the memory nodes that rows may use (default: all)"},
 		{"--repetitions", OPTION_NUMBER, &repetitions, "N", NULL, 0, SAMPLES_MAX,
 		 "samples of each row, 0: the row's own"},
 		{"--vector-bits", OPTION_NUMBER, &vector_bits, "N", NULL, 0, 512,
-		 "leave out kernels with wider vectors than 128, 256 or 512 bits; 0: none"},
+		 "exclude kernels with wider vectors than 128, 256 or 512 bits; 0: exclude none"},
 		{"--ibs-misses", OPTION_NUMBER, &ibs_misses, "N", NULL, 0, 2048,
-		 "AMD: samples of rows by IBS are of loads and fetches that miss the L3 alone, 1: of each, 128 to 2048 in steps of 128: of loads that took so many cycles (Zen 5); 0: of all"},
+		 "AMD: filter of IBS samples. 0: none; 1: loads and fetches that miss the L3; 128 to 2048 in steps of 128: loads that took at least so many cycles (Zen 5)"},
 		{"--seed", OPTION_NUMBER, &seed, "N", NULL, 0, UINT64_MAX, "seed of the order of windows; 0: a fixed one"},
-		{"--label", OPTION_TEXT, &label, "TEXT", NULL, 0, 0, "a word of your own, stored in the results"},
+		{"--label", OPTION_TEXT, &label, "TEXT", NULL, 0, 0, "a text of your own, stored in the results"},
 		{"--expect", OPTION_TEXT, &expect_file, "FILE", NULL, 0, 0,
 		 "expected statuses, in lines `ROW = STATUS|STATUS...`"},
 		{"--trace", OPTION_TEXT, &trace_file, "FILE", NULL, 0, 0,
 		 "write every register access in the form that `stallmeter replay` reads (not natively)"},
-		{"--proofs", OPTION_SWITCH, &proofs, NULL, NULL, 0, 0, "print below each row that is ok what the counters counted"},
+		{"--proofs", OPTION_SWITCH, &proofs, NULL, NULL, 0, 0, "print the proof's counts below each row that is ok"},
 		{"--out", OPTION_TEXT, &out, "DIR", NULL, 0, 0, "where the run's directory is made (default: out/run)"},
 	};
 	return options_copy(list, most, all, COUNT_OF(all));
@@ -462,9 +462,9 @@ const struct command command_run = {
 	"as each row ends), results.json and penalties.csv; results/SCHEMA.md describes them. Nothing is ever\n"
 	"overwritten. Ctrl-C ends after the current row with valid files.\n"
 	"\n"
-	"On a simulated machine every row must be ok, or unsupported because that machine lacks what the row is\n"
-	"about; else the exit status is 1. Natively the rows' statuses are shown and change nothing, unless\n"
-	"--expect says otherwise.\n"
+	"On a simulated machine every row must be ok, unless the machine lacks the feature (unsupported) or the event\n"
+	"(unproven); otherwise the exit status is 1. Natively the rows' statuses do not affect the exit status, unless\n"
+	"--expect is given.\n"
 	"\n"
 	"Exit status: 0 as expected, 1 a row is not, 2 bad input, 3 nothing could be run or kept, 4 stopped.\n",
 	run_options, run_run,

@@ -23,11 +23,11 @@ static unsigned simulate_options(struct option *list, unsigned most)
 {
 	const struct option all[] = {
 		{"--machine", OPTION_TEXT, &machine_name, "NAME|FILE", NULL, 0, 0, "the simulated machine"},
-		{"--threads", OPTION_NUMBER, &threads, "N", NULL, 1, 2, "logical processors a core (as the machine's file says)"},
+		{"--threads", OPTION_NUMBER, &threads, "N", NULL, 1, 2, "logical processors per core (default: as in the machine file)"},
 		{"--kernel-mode", OPTION_SWITCH, &kernel_mode, NULL, NULL, 0, 0, "kernels run at CPL 0, not at CPL 3"},
 		{"--trace", OPTION_TEXT, &trace_name, "FILE", NULL, 0, 0, "write the accesses in the form that `stallmeter replay` reads"},
 		{"--run", OPTION_TEXT, &kernel, "KERNEL", NULL, 0, 0, "within PROGRAM: run a kernel on the simulated machine"},
-		{"--instructions", OPTION_NUMBER, &instructions, "N", NULL, 1, SERVE_INSTRUCTIONS_MOST, "with --run: about so many instructions"},
+		{"--instructions", OPTION_NUMBER, &instructions, "N", NULL, 1, SERVE_INSTRUCTIONS_MOST, "with --run: the approximate number of instructions"},
 		{"--cpu", OPTION_NUMBER, &cpu, "N", NULL, 0, 511, "with --run: the logical processor"},
 	};
 	return options_copy(list, most, all, COUNT_OF(all));
@@ -165,7 +165,7 @@ static int simulate_command(const struct command *c, int operands, char **operan
 	if (kernel[0])
 		return run_kernel(c);
 	if (!operands) {
-		complain(c, "a program is wanted, as in: stallmeter simulate -- rdmsr 0x38f");
+		complain(c, "a program is expected, as in: stallmeter simulate -- rdmsr 0x38f");
 		return EXIT_BAD_INPUT;
 	}
 	if (!machine_name[0])
@@ -192,7 +192,7 @@ const struct command command_simulate = {
 	"simulate", "-- PROGRAM [ARGUMENT...]", "Runs a program whose register accesses go to a simulated machine.",
 	"The simulated machine answers all accesses of PROGRAM and of the programs that it starts to /dev/cpu/N/msr, /dev/cpu/N/cpuid and PCI\n"
 	"configuration space (/proc/bus/pci, /sys/bus/pci), and their CPUID and RDPMC instructions, so rdmsr, wrmsr, likwid-perfctr and pcm run\n"
-	"unchanged. Within PROGRAM, `stallmeter simulate --run KERNEL` runs a kernel on that machine under its counters, and prints what retired:\n\n"
+	"unchanged. Within PROGRAM, `stallmeter simulate --run KERNEL` runs a kernel on that machine under its counters, and prints the retired instructions:\n\n"
 	"    stallmeter simulate -- likwid-perfctr -C 0 -g BRANCH stallmeter simulate --run k_add_chain\n\n"
 	"Kernels: k_add_chain, k_chase and others without data of their own. The exit status is the program's.\n",
 	simulate_options, simulate_command,

@@ -15,15 +15,15 @@ static unsigned stat_options(struct option *list, unsigned most)
 {
 	const struct option all[] = {
 		{"-e", OPTION_TEXT, &events, "LIST", NULL, 0, 0, "events, separated by commas: any name that `stallmeter list --events` shows, with :MODIFIERS"},
-		{"-M", OPTION_TEXT, &metrics, "LIST", NULL, 0, 0, "metrics of `stallmeter list --metrics`, BOX or GROUP for all that begin with it, topdown, or all"},
+		{"-M", OPTION_TEXT, &metrics, "LIST", NULL, 0, 0, "metrics of `stallmeter list --metrics`; BOX or GROUP selects all that begin with it; also topdown, or all"},
 		{"-w", OPTION_TEXT, &workload, "LIST", NULL, 0, 0, "workloads, run one after the other: a row, account.NAME or idle"},
 		{"--machine", OPTION_TEXT, &machine_name, "NAME|FILE", NULL, 0, 0, "the simulated machine (default: as `stallmeter list` marks it)"},
-		{"--cores", OPTION_TEXT, &cores, "LIST", NULL, 0, 0, "the cores that run it at once, such as 2, 0-3,8 or 0-14:2 (default: core 0, or all for rows of several)"},
-		{"-C", OPTION_TEXT, &cores, "LIST", NULL, 0, 0, "the same, as perf stat has it"},
+		{"--cores", OPTION_TEXT, &cores, "LIST", NULL, 0, 0, "the cores that run the workload at once, such as 2, 0-3,8 or 0-14:2 (default: core 0, or all for rows of several cores)"},
+		{"-C", OPTION_TEXT, &cores, "LIST", NULL, 0, 0, "the same, as in perf stat"},
 		{"-I", OPTION_TEXT, &interval, "MS", NULL, 0, 0, "print a line every MS milliseconds of the machine's time, such as 100 or 0.05"},
 		{"--for", OPTION_TEXT, &duration, "MS", NULL, 0, 0, "duration of each run (default with -I: ten intervals)"},
 		{"--windows", OPTION_NUMBER, &windows, "N", NULL, 0, 1000000, "instead of --for: windows of each run (default: 4)"},
-		{"--per", OPTION_CHOICE, &per, "sum|socket|box|channel|core", "sum|socket|box|channel|core", 0, 0, "one figure per event, per socket, or per box, as a channel is one, and core (any of these words)"},
+		{"--per", OPTION_CHOICE, &per, "sum|socket|box|channel|core", "sum|socket|box|channel|core", 0, 0, "one figure per event (sum), per socket, or per box and core (box, channel and core are synonyms)"},
 		{"--format", OPTION_CHOICE, &format, "text|csv|json", "text|csv|json", 0, 0, "output format (default: text)"},
 		{"--seed", OPTION_NUMBER, &seed, "N", NULL, 0, UINT64_MAX, "seed of random orders; 0: a fixed one"},
 	};
@@ -140,23 +140,23 @@ const struct command command_stat = {
 	"stat", "", "Counts named events, of cores and of the uncore, while a workload runs.",
 	"Names: as `stallmeter list --events` shows them, in any case; BOX.EVENT and BOX[N].EVENT for the uncore; rHHHH for\n"
 	"a raw PERFEVTSEL code; cpu/event=0xcb,umask=0x2,name=TEXT/ as perf and `stallmeter events` write it. Also perf's\n"
-	"names of what most processors count (cycles, instructions, branch-misses, LLC-load-misses), concepts\n"
-	"of `stallmeter list --concepts` that one event counts, and the founding documents' spellings. Modifiers of core events: u, k, cmask=N, inv, edge, any, ldlat=N; of uncore events: the\n"
+	"generic names (cycles, instructions, branch-misses, LLC-load-misses), concepts\n"
+	"of `stallmeter list --concepts` that one event counts, and spellings of other documents. Modifiers of core events: u, k, cmask=N, inv, edge, any, ldlat=N; of uncore events: the\n"
 	"box's filters (opc=0x182), thresh=N, edge, invert. For an unknown name the three nearest are suggested. Workloads run\n"
-	"in ring 0: what u alone counts is 0, and said beside it. perf's other modifiers (p, G, H, S, ...) are refused by name.\n"
+	"in ring 0, so an event with u only counts 0, and the output says so. perf's other modifiers (p, G, H, S, ...) are refused.\n"
 	"\n"
-	"NetBurst: DETECTOR.UNIT+UNIT, with thresh=N (or cmask=N), complement, edge; any, other: whose threads' events;\n"
-	"active_none, active_single, active_both: cycles by how many threads are awake; escr=N: by the first (0) or the second\n"
-	"ESCR. A detector of tagged uops is followed by what tags them, DETECTOR.UNIT:METRIC or DETECTOR.UNIT:OTHER.UNIT, and\n"
-	"tag=N for other tag bits (docs/netburst.md). Cascade: A,B:after=N counts B from the N-th A on, since the counters were\n"
-	"started; A:force_ovf,B:cascade from the first one on.\n"
+	"NetBurst: DETECTOR.UNIT+UNIT, with thresh=N (or cmask=N), complement, edge; any or other: events of both threads or of the other one;\n"
+	"active_none, active_single, active_both: cycles by the number of threads awake; escr=N: the first (0) or the second\n"
+	"ESCR. A detector of tagged uops names the tagging metric or event, DETECTOR.UNIT:METRIC or DETECTOR.UNIT:OTHER.UNIT, and\n"
+	"tag=N selects other tag bits (docs/netburst.md). Cascade: A,B:after=N counts B from the N-th A after the start of the\n"
+	"counters; A:force_ovf,B:cascade from the first A.\n"
 	"\n"
-	"-M topdown, on Intel's large cores since Ice Lake: shares of the slots in which uops can be allocated, by PERF_METRICS\n"
-	"beside fixed counter 3: retiring, bad_speculation, frontend_bound, backend_bound; since Golden Cove each in two.\n"
+	"-M topdown, on Intel's large cores since Ice Lake: shares of the allocation slots, by PERF_METRICS\n"
+	"and fixed counter 3: retiring, bad_speculation, frontend_bound, backend_bound; since Golden Cove each in two parts.\n"
 	"\n"
-	"Events of cores are added up over the cores at work, those of the uncore over all boxes of all sockets; --per\n"
+	"Events of cores are summed over the working cores, those of the uncore over all boxes of all sockets; --per\n"
 	"prints them separately. Events that do not fit into the counters at once are counted in several runs of the same\n"
-	"workload, and the column `run` says which; nothing is multiplexed. On a booted machine: count, metrics, workload\n"
+	"workload, shown in the column `run`; nothing is multiplexed. On a booted machine: count, metrics, workload\n"
 	"and interval_ms in stallmeter.ini.\n"
 	"\n"
 	"Exit status: 0 counted, 2 bad input, 3 nothing could be run, 4 stopped.\n",

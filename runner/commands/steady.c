@@ -170,10 +170,10 @@ static int steady_run(const struct command *c, int operands, char **operand)
 }
 
 const struct command command_steady = {
-	.name = "steady", .operands = "", .summary = "Runs rows repeatedly on this machine and tells how well they repeat.",
-	.more = "Prints the coefficient of variation over the runs of each row. A row is noisy when that exceeds 0.1 %, or when other\n"
+	.name = "steady", .operands = "", .summary = "Runs rows repeatedly on this machine and measures their repeatability.",
+	.more = "Prints the coefficient of variation over the runs of each row. A row is noisy if that exceeds 0.1 %, or if other\n"
 	        "processes took more than 10 % of one processor's time meanwhile. In a virtual machine busy loops of the lowest priority keep\n"
 	        "the other processors awake, so that the host does not lend them to others. A run whose windows differ by more than 1 % is\n"
-	        "repeated, up to three times as many runs as were asked for; after that it counts as disturbed. Exit status 1: a row is noisy.\n",
+	        "repeated, up to three times the requested number of runs; after that it counts as disturbed. Exit status 1: a row is noisy.\n",
 	.options = steady_options, .run = steady_run,
 };

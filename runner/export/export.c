@@ -289,6 +289,6 @@ const struct command command_export = {
 #include "runner/export/formats.def"
 #undef FORMAT
 #undef TABLE
-	"\nWhat a format cannot hold is reported on standard error. Exit status 1: the results have nothing for it, for the reason given.\n",
+	"\nData that a format cannot hold are listed on standard error. Exit status 1: the results have no data for the format, for the printed reason.\n",
 	export_options, export_command,
 };
