@@ -6,7 +6,8 @@
 #      nobody has anything of it. pmu/sim and pmu's drivers share access.h, base.h and text.h and nothing else, tests/expect knows nothing of pmu/sim.
 #   2. No event name and no model number of any processor, and no name of a processor or simulated machine, stands in code outside tables/:
 #      the names are read from the tables. Comments may speak of them.
-#   3. A folder has at most 30 files, a file at most 500 lines, a function of the product at most 80. What tests read (corpora, golden files) may be longer.
+#   3. A folder has at most 30 files, a file at most 500 lines, a function of the product at most 80, its first and last line included. Corpora and golden
+#      files of tests may be longer.
 #   4. A public function begins with the name of its file, of its room, or of the struct or enum of a header that it is about (those of pmu/sim are
 #      for pmu/sim alone); the words that every room knows (memory, text, documents, print) are listed here.
 # tests/exceptions.txt has what does not hold yet, with the reason; a line that is no longer needed is refused.
@@ -129,7 +130,7 @@ function code(line,    out, at, text) {
 }
 function refuse(what) { printf "%s\t%s:%d: %s\n", FILENAME, FILENAME, FNR, what }
 BEGIN {
-	while ((getline line < eventfile) > 0) event[line] = 1
+	while ((getline line < eventfile) > 0) { event[line] = 1; event[toupper(line)] = 1 }
 	while ((getline line < namefile) > 0) name[line] = 1
 }
 FNR == 1 { inside = 0 }
@@ -143,7 +144,7 @@ FNR == 1 { inside = 0 }
 		while (match(words, /[A-Za-z0-9][A-Za-z0-9_.]*/)) {
 			word = substr(words, RSTART, RLENGTH); dollar = RSTART > 1 && substr(words, RSTART - 1, 1) == "$"; words = substr(words, RSTART + RLENGTH); sub(/\.$/, "", word)
 			base = word; sub(/\..*/, "", base)
-			if (!dollar && (word in event || (base in event && base != word))) refuse("\"" word "\" is an event of a processor: ask for a concept")
+			if (!dollar && (word in event || (word ~ /[.]/ && toupper(word) in event) || (base in event && base != word))) refuse("\"" word "\" is an event of a processor: ask for a concept")
 		}
 		words = text
 		while (match(words, /[a-z0-9][a-z0-9-]*/)) {
@@ -158,25 +159,28 @@ FNR == 1 { inside = 0 }
 		if (word ~ /\./ && word in event) refuse(word " is an event of a processor: ask for a concept")
 	}
 	if (line ~ /(model|signature)\)*[ \t]*([&][ \t]*[0-9A-Za-zx]+\)*[ \t]*)?([=!]=|[<>]=?)[ \t]*(0x[0-9A-Fa-f]+|[0-9]+)/ || line ~ /(^|[^A-Za-z0-9_])(0x[0-9A-Fa-f]+|[0-9]+)[uUlL]*[ \t]*([=!]=|[<>]=?)[ \t(]*[A-Za-z_.>-]*(model|signature)/ ||
-	    line ~ /switch[ \t]*\(.*(model|signature)/)
+	    line ~ /switch[ \t]*\(.*(model|signature)/ || line ~ /(model|signature)\)*[ \t]*([=!]=|[<>]=?)[ \t]*[A-Z][A-Z0-9_]+([^a-z(]|$)/ || line ~ /(model|signature)s?\[[^]]*\][ \t]*=[ \t]*\{[ \t]*[0-9]/)
 		refuse("compares a processor\047s model with a number: a fact for tables/")
 }
 ' $(cat "$work/product") >"$work/refused"
 
 # --- 3. sizes ----------------------------------------------------------------------------------------
-find asm tables pmu bench efi runner docs tests -type d ! -path 'tests/fuzz/seeds/*' | while read -r d; do
+find asm tables pmu bench efi runner docs packaging results tests -type d ! -path 'tests/fuzz/seeds/*' | while read -r d; do
 	n=$(find "$d" -maxdepth 1 -type f | wc -l)
 	[ "$n" -le 30 ] || printf '%s\t%s: %d files, at most 30\n' "$d" "$d" "$n"
 done >>"$work/refused"
 # shellcheck disable=SC2046
 awk '
 function over() { if (lines > 500) printf "%s:lines\t%s: %d lines, at most 500\n", file, file, lines }
-FNR == 1 { over(); file = FILENAME; name = "" }
+FNR == 1 { ended(); over(); file = FILENAME; name = "" }
 { lines = FNR }
-/^[A-Za-z_].*\(/ && !/;[ \t]*$/ && FILENAME ~ /\.c$/ { name = $0; gsub(/__attribute__\(\([^)]*\)\)/, "", name); sub(/\(.*/, "", name); sub(/.*[ *]/, "", name); start = FNR }
-/^}/ && name != "" { if (FNR - start > 80 && FILENAME !~ /^tests\//) printf "%s:%s\t%s:%d: %s has %d lines, at most 80\n", FILENAME, name, FILENAME, start, name, FNR - start; name = "" }
-END { over() }
-' $(cat "$work/product") $(cat "$work/tests") $(find tables -maxdepth 1 -name '*.py') >>"$work/refused"
+/^[A-Za-z_].*\(/ && !/[;}\\][ \t]*$/ && FILENAME ~ /\.[ch]$/ { name = $0; gsub(/__attribute__\(\([^)]*\)\)/, "", name); sub(/\(.*/, "", name); sub(/.*[ *]/, "", name); start = FNR }
+/^}/ && name != "" { n = FNR - start + 1; if (n > 80 && FILENAME !~ /^tests\//) printf "%s:%s\t%s:%d: %s has %d lines, at most 80\n", FILENAME, name, FILENAME, start, name, n; name = "" }
+FILENAME ~ /\.py$/ && /^[^ \t\n#)\]}]/ { ended(); if ($1 == "def") { name = $2; sub(/\(.*/, "", name); start = FNR } }
+FILENAME ~ /\.py$/ && /[^ \t]/ { last = FNR }
+function ended() { if (name != "" && last - start + 1 > 80) printf "%s:%s\t%s:%d: %s has %d lines, at most 80\n", file, name, file, start, name, last - start + 1; name = "" }
+END { ended(); over() }
+' $(cat "$work/product") $(cat "$work/tests") $(find runner packaging -name '*.sh') Makefile $(find tables -maxdepth 1 -name '*.py') >>"$work/refused"
 
 # --- 4. names of public functions ------------------------------------------------------------------------
 # shellcheck disable=SC2046

@@ -39,7 +39,7 @@ const struct row rows[] = {
 	    .target = TARGET_DRAM, .order = ORDER_SPARSE, .page_bytes = PAGE_2M, .prepare = PREPARE_FLUSH, .baseline = BASELINE_NONE,
 	    .statistic = STAT_MEDIAN, .prefetch = PREFETCH_OFF, .window = 1024, .source = SOURCE_DRAM_LOCAL, .proofs = proof_dram_local,
 	    .confirmed_by = "load.dram_local_big.latency", .budget = 250000, .revision = 4, .suites = BOTH)
-	ROW("load.dram_local_big.latency", "the same by a chase through six times the last-level cache", .kind = KIND_LATENCY, .unit = UNIT_CYCLES,
+	ROW("load.dram_local_big.latency", "load to use, by a chase through six times the last-level cache", .kind = KIND_LATENCY, .unit = UNIT_CYCLES,
 	    .kernels = k_chase, .target = TARGET_DRAM, .order = ORDER_REGIONS, .page_bytes = PAGE_2M, .prepare = PREPARE_WARM, .baseline = BASELINE_NONE,
 	    .statistic = STAT_MEDIAN, .prefetch = PREFETCH_OFF, .window = 8192, .source = SOURCE_DRAM_LOCAL, .proofs = proof_dram_local_big,
 	    .confirmed_by = "load.dram_local.latency", .budget = 4000000, .revision = 8, .suites = SUITE_FULL)
@@ -81,19 +81,19 @@ const struct row rows[] = {
 	    .kernels = k_triad, .target = TARGET_L1, .order = ORDER_STREAMS, .page_bytes = PAGE_2M, .prepare = PREPARE_WARM, .baseline = BASELINE_NONE,
 	    .statistic = STAT_MINIMUM, .prefetch = PREFETCH_AS_FOUND, .window = 256, .source = SOURCE_L1, .proofs = proof_stream_l1,
 	    .budget = 500000, .revision = 13, .suites = BOTH)
-	ROW("triad.l2.bandwidth", "the same, arrays in the L2 cache", .kind = KIND_THROUGHPUT, .unit = UNIT_BYTES_PER_SECOND, .kernels = k_triad,
+	ROW("triad.l2.bandwidth", "a[i] = b[i] + s * c[i], arrays in the L2 cache", .kind = KIND_THROUGHPUT, .unit = UNIT_BYTES_PER_SECOND, .kernels = k_triad,
 	    .target = TARGET_L2, .order = ORDER_STREAMS, .page_bytes = PAGE_2M, .prepare = PREPARE_WARM, .baseline = BASELINE_NONE,
 	    .statistic = STAT_MINIMUM, .prefetch = PREFETCH_AS_FOUND, .window = 256, .source = SOURCE_L2, .proofs = proof_12_lines_l2, .budget = 500000,
 	    .revision = 14, .suites = BOTH)
-	ROW("triad.l3.bandwidth", "the same, arrays in the L3 cache", .kind = KIND_THROUGHPUT, .unit = UNIT_BYTES_PER_SECOND, .kernels = k_triad,
+	ROW("triad.l3.bandwidth", "a[i] = b[i] + s * c[i], arrays in the L3 cache", .kind = KIND_THROUGHPUT, .unit = UNIT_BYTES_PER_SECOND, .kernels = k_triad,
 	    .target = TARGET_L3, .order = ORDER_STREAMS, .page_bytes = PAGE_2M, .prepare = PREPARE_WARM, .baseline = BASELINE_NONE, .statistic = STAT_MEDIAN,
 	    .prefetch = PREFETCH_AS_FOUND, .window = 512, .source = SOURCE_L3, .proofs = proof_12_lines_l3, .budget = 850000, .revision = 14,
 	    .suites = BOTH)
-	ROW("triad.dram.bandwidth", "the same, arrays in memory of this node", .kind = KIND_THROUGHPUT, .unit = UNIT_BYTES_PER_SECOND, .kernels = k_triad,
+	ROW("triad.dram.bandwidth", "a[i] = b[i] + s * c[i], arrays in memory of this node", .kind = KIND_THROUGHPUT, .unit = UNIT_BYTES_PER_SECOND, .kernels = k_triad,
 	    .target = TARGET_DRAM, .order = ORDER_STREAMS, .page_bytes = PAGE_2M, .prepare = PREPARE_FILL, .baseline = BASELINE_NONE, .statistic = STAT_MEAN,
 	    .prefetch = PREFETCH_AS_FOUND, .window = 768, .source = SOURCE_DRAM_LOCAL, .proofs = proof_12_lines_dram, .budget = 2300000, .revision = 17,
 	    .suites = BOTH)
-	ROW("triad.dram_nt.bandwidth", "the same with non-temporal stores", .kind = KIND_THROUGHPUT, .unit = UNIT_BYTES_PER_SECOND, .kernels = k_triad_nt,
+	ROW("triad.dram_nt.bandwidth", "a[i] = b[i] + s * c[i], arrays in memory of this node, non-temporal stores", .kind = KIND_THROUGHPUT, .unit = UNIT_BYTES_PER_SECOND, .kernels = k_triad_nt,
 	    .target = TARGET_DRAM, .order = ORDER_STREAMS, .page_bytes = PAGE_2M, .prepare = PREPARE_READ, .baseline = BASELINE_NONE, .statistic = STAT_MEAN,
 	    .prefetch = PREFETCH_AS_FOUND, .window = 768, .source = SOURCE_DRAM_LOCAL, .proofs = proof_8_lines_dram, .budget = 2300000, .revision = 16,
 	    .suites = BOTH)

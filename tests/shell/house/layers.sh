@@ -3,7 +3,7 @@
 cd "$(dirname "$0")/../../.." || exit 2
 . tests/tap.sh
 
-cp -r asm tables pmu bench efi runner tests "$work"
+cp -r asm tables pmu bench efi runner packaging results docs tests Makefile "$work"
 objects=$(realpath "${OUT:-out}")
 mkdir "$work/out"
 for room in pmu bench efi runner; do cp -rs "$objects/$room" "$work/out"; done
@@ -18,7 +18,13 @@ uses() {
 	plant "$@"
 	${CC:-gcc} -I "$work" -ffreestanding -c -o "$work/out/${2%.c}.o" "$work/$2" || claims+=("$2 compiles") words+=("^never")
 }
-full() { for i in $(seq 30); do : >"$work/$1/x$i.txt"; done; claims+=("$2") words+=("^$1: [0-9]* files, at most 30"); } # full FOLDER CLAIM
+# full FOLDER CLAIM: one file more than a folder may have
+full() {
+	for i in $(seq $((31 - $(find "$work/$1" -maxdepth 1 -type f | wc -l)))); do : >"$work/$1/x$i.txt"; done
+	claims+=("$2") words+=("^$1: 31 files, at most 30")
+}
+# long_file CLAIM FILE LINE: the file gets LINEs up to one more than a file may have
+long_file() { plant "$1" "$2" "$(seq $((501 - $(wc -l <"$work/$2"))) | sed "s,.*,$3,")" "^$2: 501 lines, at most 500"; }
 boxes=bench/uncore/boxes.c
 plant "layers_refuse_an_event" $boxes 'const char *a(void) { return "MEM_LOAD_RETIRED.L2_HIT"; }' 'boxes.c:[0-9]+: "MEM_LOAD_RETIRED.L2_HIT" is an event'
 plant "layers_refuse_an_event_with_a_modifier" $boxes 'const char *a(void) { return "UOPS_ISSUED.ANY:cmask=1"; }' '"UOPS_ISSUED.ANY" is an event'
@@ -46,23 +52,30 @@ uses "layers_refuse_the_simulated_machine_in_bench" bench/suite/planted.c 'int s
 plant "layers_refuse_a_source_without_an_object" runner/data/fresh.c 'int fresh;' '^out has no object of bench/attic/a.c \(2 are missing\)'
 plant "layers_refuse_a_cycle_between_folders_of_tests" tests/unit/support/sim_look.h '#include "tests/unit/rigs/uncore_rig.h"' 'folders of tests include each other in a cycle: .*tests/unit/support'
 plant "layers_refuse_a_function_declared_by_hand" bench/measure/measure.c 'extern int writer_open(void);' 'measure.c:[0-9]+: declares a function of another file'
-plant "layers_refuse_a_long_function" $boxes "$(printf 'void long_one(void)\n{\n'; seq 90 | sed 's/.*/\t;/'; echo '}')" 'boxes.c:[0-9]+: long_one has 9[0-9] lines, at most 80'
+plant "layers_refuse_an_event_in_small_letters" $boxes 'const char *a(void) { return "mem_load_retired.l2_hit"; }' '"mem_load_retired.l2_hit" is an event'
+plant "layers_refuse_a_model_by_a_constant" bench/measure/vector_width.c 'bool a(const struct cpu *c) { return c->model == MODEL_NEHALEM; }' "vector_width.c:[0-9]+: compares a processor's model"
+plant "layers_refuse_a_list_of_models" bench/uncore/page_state.c 'static const unsigned models[] = { 0x1A, 0x1E };' "page_state.c:[0-9]+: compares a processor's model"
+plant "layers_refuse_a_function_of_81_lines" $boxes "$(printf 'void long_one(void)\n{\n'; seq 78 | sed 's/.*/\t;/'; echo '}')" 'boxes.c:[0-9]+: long_one has 81 lines, at most 80'
+plant "layers_refuse_a_function_of_81_lines_in_a_header" bench/measure/reduce.h "$(printf 'static inline void long_two(void)\n{\n'; seq 78 | sed 's/.*/\t;/'; echo '}')" 'reduce.h:[0-9]+: long_two has 81 lines, at most 80'
+plant "layers_refuse_a_function_of_81_lines_of_the_tables" tables/core.py "$(printf 'def long_three():\n'; seq 80 | sed 's/.*/\tpass/')" 'core.py:[0-9]+: long_three has 81 lines, at most 80'
+plant "layers_allow_a_function_of_80_lines" bench/suite/listing.c "$(printf 'void listing_long(void)\n{\n'; seq 77 | sed 's/.*/\t;/'; echo '}')" ''
 plant "layers_refuse_a_public_name_of_another_file" bench/measure/noise_check.c "$(printf 'int odd_name(void)\n{\n\treturn 0;\n}')" 'noise_check.c:[0-9]+: odd_name: begins with the name'
 plant "layers_refuse_a_public_name_of_another_file_of_the_simulated_machine" pmu/sim/memory/dram.c "$(printf 'int odd_dram(void)\n{\n\treturn 0;\n}')" 'memory/dram.c:[0-9]+: odd_dram: begins with the name'
 plant "layers_refuse_a_public_name_behind_an_attribute" pmu/sim/memory/tlb.c "$(printf '__attribute__((noinline)) int odd_tlb(void)\n{\n\treturn 0;\n}')" 'memory/tlb.c:[0-9]+: odd_tlb: begins with the name'
 plant "layers_refuse_a_public_name_of_a_simulated_struct" bench/curves/curve.c "$(printf 'int cluster_look(void)\n{\n\treturn 0;\n}')" 'curve.c:[0-9]+: cluster_look: begins with the name'
-plant "layers_refuse_a_long_file" pmu/core/cpu.c "$(seq 480 | sed 's,.*,/**/,')" '^pmu/core/cpu.c: [0-9]+ lines, at most 500'
-plant "layers_refuse_a_long_test" tests/shell/firmware/usb.sh "$(seq 480)" 'usb.sh: [0-9]+ lines, at most 500'
-plant "layers_refuse_a_long_unit_program" tests/unit/pmu/test_netburst.c "$(seq 480 | sed 's,.*,/**/,')" 'test_netburst.c: [0-9]+ lines, at most 500'
+long_file "layers_refuse_a_file_of_501_lines" pmu/core/freq_lock.c '/* */'
+long_file "layers_refuse_a_test_of_501_lines" tests/shell/firmware/usb.sh '#'
+long_file "layers_refuse_a_unit_program_of_501_lines" tests/unit/pmu/test_netburst.c '/* */'
+long_file "layers_refuse_a_script_of_501_lines" runner/usb.sh '#'
 plant "layers_refuse_an_exception_that_is_not_needed" tests/exceptions.txt 'bench/uncore/traffic.c no reason' 'bench/uncore/traffic.c: no longer needed'
 plant "layers_refuse_an_exception_without_a_reason" tests/exceptions.txt 'bench/uncore/uncore_latency.c' 'bench/uncore/uncore_latency.c: no reason'
 mkdir "$work/bench/attic"
 plant "layers_refuse_a_room_without_a_place" bench/attic/a.c 'int a;' 'bench/attic: no room'
 full bench/uncore "layers_refuse_a_full_folder"
 full tests/shell/house "layers_refuse_a_full_folder_of_tests"
-plant "layers_let_comments_speak_of_an_event" bench/suite/cross_check.c '/* MEM_LOAD_RETIRED.L2_HIT of "nehalem-ep", model == 0x1A */' '' # none of what follows
+plant "layers_allow_an_event_in_a_comment" bench/suite/cross_check.c '/* MEM_LOAD_RETIRED.L2_HIT of "nehalem-ep", model == 0x1A */' ''
 
 sh "$work/tests/layers.sh" >"$work/refused" 2>&1 && echo "accepted" >"$work/refused"
-named() { if [ -n "$1" ]; then grep -qE -- "$1" "$work/refused"; else ! grep -q 'bench/suite/cross_check.c' "$work/refused"; fi || { head -40 "$work/refused"; return 1; }; }
+named() { if [ -n "$1" ]; then grep -qE -- "$1" "$work/refused"; else ! grep -qE 'bench/suite/(cross_check|listing)\.c' "$work/refused"; fi || { head -40 "$work/refused"; return 1; }; }
 for i in "${!claims[@]}"; do check "${claims[i]}" named "${words[i]}"; done
 tap_end
