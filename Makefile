@@ -387,9 +387,9 @@ $(OUT)/tests/bench/matrix: tests/bench/matrix.c $(RUNNER)
 	$(CC) $(HOSTED) $(SANFLAGS) -o $@ $< $(RUNNER) -ljansson -lm -lpthread
 # Built for the machine at hand, as a user of gcc would; nothing of it is shipped.
 # race_avx: for hosts, or WIDEST=avx, without AVX-512.
-$(OUT)/tests/bench/race $(OUT)/tests/bench/race_avx: tests/bench/race.c $(OUT)/asm/blob.o
+$(OUT)/tests/bench/race $(OUT)/tests/bench/race_avx: tests/bench/race.c tests/bench/likwid.c tests/bench/likwid.h $(OUT)/asm/blob.o
 	@mkdir -p $(@D)
-	$(CC) -std=gnu11 -O3 -march=native $(if $(filter %_avx,$@),-mno-avx512f) -Wall -Wextra -Wshadow -Werror -D_GNU_SOURCE -I. -z noexecstack -o $@ $< $(OUT)/asm/blob.o -lpthread
+	$(CC) -std=gnu11 -O3 -march=native $(if $(filter %_avx,$@),-mno-avx512f) -Wall -Wextra -Wshadow -Werror -D_GNU_SOURCE -I. -z noexecstack -o $@ $(filter %.c,$^) $(OUT)/asm/blob.o -lpthread
 bench: host $(OUT)/tests/bench/speed $(OUT)/tests/bench/matrix $(OUT)/tests/bench/race $(OUT)/tests/bench/race_avx
 	@runner/setup.sh run
 	@$(MAKE) --no-print-directory $(OUT)/stallmeter.img

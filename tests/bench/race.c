@@ -1,34 +1,46 @@
-/* tests/bench/race.c: the streaming kernels against C loops: `race WHO STREAM BYTES THREADS regular|nt GB`
+/* tests/bench/race.c: the streaming kernels against likwid-bench's and C loops: `race STREAM BYTES THREADS regular|nt ROUNDS [LIKWID-BENCH]`
  *
  * STREAM is likwid-bench's: stream (our triad), copy, load (read), store (write), update (copy onto itself), daxpy (triad that adds to its own
- * array). Ours is the vector width that is the fastest here, then the offset between the arrays that is, as bench/measure/vector_width.c takes
- * them for a row: found by passes of each by passes, not timed. WHO is ours or gcc; arrays of BYTES each a thread (a power of two). Prints GB/s,
- * bytes an element as likwid-bench counts them, over the passes that move GB a thread. As there, all threads spin at one barrier
- * before these passes and at one behind them, and nothing sleeps in between; the pass before them, which brings pages and
- * caches to their state, is not timed. */
-#include <emmintrin.h>
+ * array). Arrays of BYTES each a thread (a power of two) are mapped once and are the same for all, and all run in this process: likwid-bench's
+ * kernels from the file LIKWID-BENCH (tests/bench/likwid.c). Each of the three has choices: ours vector widths and offsets between the arrays, as
+ * bench/measure/vector_width.c has them, likwid-bench its variants, gcc's loop the offsets. A round runs a short window of each choice, and that with the
+ * least median of all rounds so far is taken; then GOES windows of each of the three by turns and each as long, of which the best counts. Who begins
+ * changes from round to round.
+ *
+ * A window goes on where the last one ended: over whole arrays that fit in a cache, over pieces of larger ones. What is timed follows an untimed
+ * sixteenth of it, which brings caches to their state. All threads spin at one barrier before a window and at one behind it, and nothing sleeps in between.
+ * Prints a line a round: GB/s of ours, likwid-bench's and gcc's, bytes an element as likwid-bench counts them, 0 for who is not there; then the choices
+ * after a `#`. */
+#include <immintrin.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sched.h>
-#include <stdbool.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "asm/kernel.h"
+#include "tests/bench/likwid.h"
 
 #define THREADS_MAX 2
 #define WIDTHS 5
-#define TRIES 7
+#define VARIANTS 6
+#define CHOICES 10
+#define ROUNDS_MAX 1000
+#define FIRST_TRIES 3         /* of each choice in the first round */
+#define GOES 3
+#define WINDOW_NS 20000000u
+#define PIECE_BYTES (16u << 20) /* of an array that no cache holds */
+#define OFFSET_MOST 4096u
 
-/* Bytes between arrays, as bench/measure has them: half a page and a line, and none. */
+/* Bytes between arrays, as bench/measure has them: half a page and a line, and none. likwid-bench's arrays are each at the beginning of a page. */
 static const uint64_t offsets[] = { 2112, 0 };
 #define OFFSETS (sizeof(offsets) / sizeof(offsets[0]))
-#define ROUNDS (TRIES * (WIDTHS + OFFSETS))
-enum { ALL_READY, ALL_WARM, ALL_DONE, ALL_TRIED, BARRIERS = ALL_TRIED + ROUNDS + 2 };
+#define LIKWID_OFFSET 4096u
 
 typedef uint64_t kernel_of_stream(double *a, const double *b, const double *c, uint64_t iterations, uint64_t mask, uint64_t at);
 typedef void loop_of_stream(double *a, const double *b, const double *c, size_t n);
@@ -40,24 +52,43 @@ struct stream {
 	unsigned arrays;                /* memory that it uses */
 	unsigned second, third;         /* the arrays that are the kernel's second and third argument */
 	unsigned element_bytes;         /* as likwid-bench counts */
+	unsigned likwid[3];             /* the arrays that are likwid-bench's streams */
+};
+
+/* One of the three functions, and the bytes between its arrays. */
+struct choice {
+	const char *name;
+	kernel_of_stream *kernel;
+	likwid_kernel *likwid;
+	loop_of_stream *loop;
+	uint64_t offset;
+};
+
+enum { OURS, LIKWID, GCC, CONTENDERS };
+struct contender {
+	struct choice choice[CHOICES];
+	unsigned choices, taken;
+	uint64_t ns[CHOICES][ROUNDS_MAX + FIRST_TRIES]; /* of the tries so far */
+	unsigned tries;
 };
 
 struct race {
-	unsigned threads, widths;
-	kernel_of_stream *kernel[WIDTHS]; /* the widest first */
-	uint64_t tried_ns[THREADS_MAX][ROUNDS];
-	_Alignas(64) atomic_uint at[BARRIERS];
+	const struct stream *stream;
+	unsigned threads, rounds;
+	uint64_t bytes, piece;            /* of an array; of an array, between two barriers' smallest unit */
+	double best[ROUNDS_MAX][CONTENDERS]; /* GB/s */
+	struct contender contender[CONTENDERS];
+	_Alignas(128) atomic_uint met;
+	uint64_t ns[THREADS_MAX];         /* of the last window */
 };
 
+/* What a thread has of it: its own arrays. In lines of its own, which no other thread writes. */
 struct runner {
-	pthread_t thread;
-	unsigned cpu;
-	const struct stream *stream;
+	_Alignas(128) pthread_t thread;
+	unsigned cpu, meetings;
 	uint8_t *memory;
-	uint64_t offset;          /* bytes between arrays */
-	kernel_of_stream *kernel; /* NULL: the C loop; of several that which is taken */
-	uint64_t bytes, passes, ns; /* passes: round the arrays, while timed; ns: of all of them, until the last thread is done */
-	bool nt;
+	uint64_t at;              /* byte in each array, where the next window begins */
+	uint64_t pieces;          /* of a timed window */
 	struct race *race;
 };
 
@@ -66,13 +97,6 @@ static uint64_t now_ns(void)
 	struct timespec t;
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-static void meet(struct race *r, unsigned barrier)
-{
-	atomic_fetch_add(&r->at[barrier], 1);
-	while (atomic_load(&r->at[barrier]) < r->threads)
-		_mm_pause();
 }
 
 #define C_LOOP static __attribute__((noinline, optimize("no-tree-loop-distribute-patterns"))) void
@@ -120,26 +144,79 @@ C_LOOP loop_daxpy(double *restrict a, const double *b, const double *restrict c,
 
 #define WIDTHS_OF(name) { name "_avx512", name "_avx512_fma", name "_avx", name "_avx_fma", name "_sse2" }
 static const struct stream streams[] = {
-	{ "stream", { WIDTHS_OF("k_triad"), WIDTHS_OF("k_triad_nt") }, { loop_triad, loop_triad_nt }, 3, 1, 2, 24 },
-	{ "copy", { WIDTHS_OF("k_copy"), WIDTHS_OF("k_copy_nt") }, { loop_copy, NULL }, 2, 1, 1, 16 },
-	{ "load", { WIDTHS_OF("k_read"), { NULL } }, { NULL, NULL }, 1, 0, 0, 8 },
-	{ "store", { WIDTHS_OF("k_write"), WIDTHS_OF("k_write_nt") }, { loop_store, NULL }, 1, 0, 0, 8 },
-	{ "update", { WIDTHS_OF("k_copy"), { NULL } }, { loop_update, NULL }, 1, 0, 0, 16 },
-	{ "daxpy", { WIDTHS_OF("k_triad"), { NULL } }, { loop_daxpy, NULL }, 2, 0, 1, 24 },
+	{ "stream", { WIDTHS_OF("k_triad"), WIDTHS_OF("k_triad_nt") }, { loop_triad, loop_triad_nt }, 3, 1, 2, 24, { 0, 1, 2 } },
+	{ "copy", { WIDTHS_OF("k_copy"), WIDTHS_OF("k_copy_nt") }, { loop_copy, NULL }, 2, 1, 1, 16, { 1, 0, 0 } },
+	{ "load", { WIDTHS_OF("k_read"), { NULL } }, { NULL, NULL }, 1, 0, 0, 8, { 0, 0, 0 } },
+	{ "store", { WIDTHS_OF("k_write"), WIDTHS_OF("k_write_nt") }, { loop_store, NULL }, 1, 0, 0, 8, { 0, 0, 0 } },
+	{ "update", { WIDTHS_OF("k_copy"), { NULL } }, { loop_update, NULL }, 1, 0, 0, 16, { 0, 0, 0 } },
+	{ "daxpy", { WIDTHS_OF("k_triad"), { NULL } }, { loop_daxpy, NULL }, 2, 0, 1, 24, { 0, 1, 1 } },
+};
+/* likwid-bench's, in the order of WIDTHS_OF's instructions. */
+static const struct { const char *name; unsigned width; } variants[VARIANTS] = {
+	{ "avx512", 0 }, { "avx512_fma", 1 }, { "avx", 2 }, { "avx_fma", 3 }, { "sse", 4 }, { "sse_fma", 3 },
 };
 
-static double *array(const struct runner *r, unsigned i) { return (double *)(void *)(r->memory + i * (r->bytes + r->offset)); }
+/* ---- windows --------------------------------------------------------------------------------- */
 
-static void pass(const struct runner *r, uint64_t passes)
+static void meet(struct runner *r)
 {
-	double *const a = array(r, 0);
-	const double *const b = array(r, r->stream->second), *const c = array(r, r->stream->third);
+	struct race *const all = r->race;
+	const unsigned want = ++r->meetings * all->threads;
 
-	if (r->kernel)
-		(void)r->kernel(a, b, c, passes * r->bytes / 256, r->bytes - 1, 0);
-	else
-		for (uint64_t i = 0; i < passes; i++)
-			r->stream->loop[r->nt](a, b, c, r->bytes / 8);
+	atomic_fetch_add(&all->met, 1);
+	while (atomic_load(&all->met) < want)
+		_mm_pause();
+}
+
+/* Byte `at` of an array. */
+static double *array(const struct runner *r, const struct choice *c, unsigned i, uint64_t at)
+{
+	return (double *)(void *)(r->memory + i * (r->race->bytes + c->offset) + at);
+}
+
+/* So many pieces, from r->at on. */
+static void pass(struct runner *r, const struct choice *c, uint64_t pieces)
+{
+	const struct race *const all = r->race;
+	const struct stream *const s = all->stream;
+	const uint64_t piece = all->piece, mask = all->bytes - 1, n = piece / 8;
+	double *const a = array(r, c, 0, 0), *const b = array(r, c, s->second, 0), *const d = array(r, c, s->third, 0);
+	double *const stream[] = { array(r, c, s->likwid[0], 0), array(r, c, s->likwid[1], 0), array(r, c, s->likwid[2], 0) };
+	uint64_t at = r->at;
+
+	r->at = (at + pieces * piece) & mask;
+	if (c->kernel) {
+		(void)c->kernel(a, b, d, pieces * piece / 256, mask, at);
+		return;
+	}
+	for (uint64_t i = 0; i < pieces; i++, at = (at + piece) & mask) {
+		if (c->likwid)
+			c->likwid(n, stream[0] + at / 8, stream[1] + at / 8, stream[2] + at / 8);
+		else
+			c->loop(a + at / 8, b + at / 8, d + at / 8, n);
+	}
+#ifdef __AVX__
+	_mm256_zeroupper(); /* likwid-bench's kernels leave upper halves dirty */
+#endif
+}
+
+/* ns that the slowest thread took for so many pieces, which all begin together. */
+static uint64_t window(struct runner *r, const struct choice *c, uint64_t pieces)
+{
+	struct race *const all = r->race;
+	uint64_t ns = 0;
+
+	pass(r, c, pieces / 16 + 1);
+	meet(r);
+	const uint64_t from = now_ns();
+	pass(r, c, pieces);
+	meet(r);
+	all->ns[r->cpu] = now_ns() - from;
+	meet(r);
+	for (unsigned t = 0; t < all->threads; t++)
+		ns = all->ns[t] > ns ? all->ns[t] : ns;
+	meet(r); /* nobody overwrites what another has yet to read */
+	return ns;
 }
 
 static int by_size(const void *a, const void *b)
@@ -148,122 +225,176 @@ static int by_size(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* All threads run each of `count` choices at once, by passes. Returns the one whose sum of times has the least median. */
-static unsigned try_all(struct runner *r, unsigned first, unsigned count, void (*choose)(struct runner *, unsigned))
+/* One more try of each choice. The first thread keeps the book; all read it behind the barrier of the next window. */
+static void try_all(struct runner *r, struct contender *c, unsigned round)
 {
-	struct race *all = r->race;
-	uint64_t sum[TRIES], least = UINT64_MAX;
-	unsigned best = 0;
+	const uint64_t pieces = r->pieces / 8 + 1;
+	uint64_t sorted[ROUNDS_MAX + FIRST_TRIES], least = UINT64_MAX;
 
-	for (unsigned i = 0; i < TRIES * count; i++) {
-		const unsigned which = (i + i / count) % count;
-		choose(r, which);
-		meet(all, ALL_TRIED + first + i);
-		const uint64_t from = now_ns();
-		pass(r, r->passes / 16 + 1);
-		all->tried_ns[r->cpu][first + which * TRIES + i / count] = now_ns() - from;
+	for (unsigned i = 0; i < c->choices && c->choices > 1; i++) {
+		const unsigned which = (i + round) % c->choices;
+		const uint64_t ns = window(r, &c->choice[which], pieces);
+		if (!r->cpu)
+			c->ns[which][c->tries] = ns;
 	}
-	meet(all, BARRIERS - (first ? 1 : 2));
-	for (unsigned which = 0; which < count; which++) {
-		for (unsigned i = 0; i < TRIES; i++)
-			for (unsigned t = sum[i] = 0; t < all->threads; t++)
-				sum[i] += all->tried_ns[t][first + which * TRIES + i];
-		qsort(sum, TRIES, sizeof(sum[0]), by_size);
-		if (sum[TRIES / 2] < least) {
-			least = sum[TRIES / 2];
-			best = which;
+	if (!r->cpu) {
+		c->tries++;
+		for (unsigned which = 0; which < c->choices && c->choices > 1; which++) {
+			memcpy(sorted, c->ns[which], c->tries * sizeof(*sorted));
+			qsort(sorted, c->tries, sizeof(*sorted), by_size);
+			if (sorted[c->tries / 2] < least) {
+				least = sorted[c->tries / 2];
+				c->taken = which;
+			}
 		}
 	}
-	choose(r, best);
-	return best;
+	meet(r);
 }
 
-static void choose_kernel(struct runner *r, unsigned i) { r->kernel = r->race->kernel[i]; }
-static void choose_offset(struct runner *r, unsigned i) { r->offset = offsets[i]; }
+/* As many pieces as take WINDOW_NS. */
+static void set_window(struct runner *r, const struct choice *c)
+{
+	uint64_t ns = 0;
+
+	for (r->pieces = 1; (ns = window(r, c, r->pieces)) < WINDOW_NS / 8; r->pieces *= 2)
+		;
+	r->pieces = r->pieces * WINDOW_NS / ns + 1;
+}
 
 static void *run(void *argument)
 {
 	struct runner *r = argument;
+	struct race *const all = r->race;
+	const struct contender *const c = all->contender;
 	cpu_set_t set;
+
 	CPU_ZERO(&set);
 	CPU_SET(r->cpu, &set);
 	(void)sched_setaffinity(0, sizeof(set), &set);
-	meet(r->race, ALL_READY);
-	pass(r, r->passes / 16 + 1);
-	if (r->race->widths) {
-		(void)try_all(r, 0, r->race->widths, choose_kernel);
-		if (r->stream->arrays > 1 && r->stream->arrays * r->bytes <= (uint64_t)sysconf(_SC_LEVEL2_CACHE_SIZE))
-			(void)try_all(r, TRIES * WIDTHS, OFFSETS, choose_offset);
+	set_window(r, &c[OURS].choice[0]);
+	for (unsigned round = 0; round < all->rounds; round++) {
+		for (unsigned i = 0; i < CONTENDERS * (round ? 1 : FIRST_TRIES); i++)
+			try_all(r, &all->contender[i % CONTENDERS], round + i / CONTENDERS);
+		for (unsigned i = 0; i < GOES * CONTENDERS; i++) {
+			const unsigned who = (i + round) % CONTENDERS;
+			if (!c[who].choices)
+				continue;
+			const uint64_t ns = window(r, &c[who].choice[c[who].taken], r->pieces);
+			const double speed = (double)(all->threads * r->pieces * all->piece) * all->stream->element_bytes / 8 / (double)ns;
+			if (!r->cpu && speed > all->best[round][who])
+				all->best[round][who] = speed;
+		}
 	}
-	meet(r->race, ALL_WARM);
-	const uint64_t from = now_ns();
-	pass(r, r->passes);
-	meet(r->race, ALL_DONE);
-	r->ns = now_ns() - from;
 	return NULL;
 }
 
-/* The kernels in memory of their own, those that this processor has. */
-static bool kernels(struct race *race, const struct stream *stream, bool nt)
+/* ---- who runs --------------------------------------------------------------------------------- */
+
+static void add(struct contender *c, struct choice choice)
+{
+	if (c->choices < CHOICES)
+		c->choice[c->choices++] = choice;
+}
+
+/* Whether this processor has what WIDTHS_OF names, and WIDEST=avx or sse hides nothing. */
+static bool has(unsigned width)
 {
 	const bool wide = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq"),
-		avx = __builtin_cpu_supports("avx"), has[WIDTHS] = { wide, wide, avx, avx && __builtin_cpu_supports("fma"), true };
+		avx = __builtin_cpu_supports("avx");
+	const char *const widest = getenv("WIDEST");
+	const unsigned first = !widest || !strcmp(widest, "avx512") ? 0 : !strcmp(widest, "avx") ? 2 : 4;
+	const bool here[WIDTHS] = { wide, wide, avx, avx && __builtin_cpu_supports("fma"), true };
+
+	return width >= first && here[width];
+}
+
+/* Ours, in memory of their own. */
+static bool add_ours(struct contender *c, const struct stream *stream, bool nt)
+{
 	const size_t bytes = (size_t)(kernel_code_end - kernel_code);
 	uint8_t *code = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
 	if (code == MAP_FAILED)
 		return false;
 	memcpy(code, kernel_code, bytes);
 	if (mprotect(code, bytes, PROT_READ | PROT_EXEC))
 		return false;
-	const char *const widest = getenv("WIDEST"); /* avx, sse: wider ones stay hidden */
-	const unsigned first = !widest || !strcmp(widest, "avx512") ? 0 : !strcmp(widest, "avx") ? 2 : 4;
+	for (unsigned o = 0; o < (stream->arrays > 1 ? OFFSETS : 1); o++)
+		for (unsigned i = 0; i < WIDTHS; i++)
+			for (const struct kernel *k = kernel_table; has(i) && k < kernel_table_end; k++)
+				if (stream->kernels[nt][i] && !strcmp(k->name, stream->kernels[nt][i]))
+					add(c, (struct choice){ .name = k->name, .kernel = (kernel_of_stream *)(void *)(code + k->offset), .offset = offsets[o] });
+	return c->choices;
+}
 
-	for (unsigned i = first; i < WIDTHS; i++)
-		for (const struct kernel *k = kernel_table; has[i] && k < kernel_table_end; k++)
-			if (stream->kernels[nt][i] && !strcmp(k->name, stream->kernels[nt][i]))
-				race->kernel[race->widths++] = (kernel_of_stream *)(void *)(code + k->offset);
-	return race->widths;
+static void add_likwid(struct contender *c, const struct stream *stream, bool nt, const struct likwid *l)
+{
+	for (unsigned i = 0; i < VARIANTS; i++) {
+		char name[64];
+		snprintf(name, sizeof(name), "%s_%s%s", stream->name, nt ? "mem_" : "", variants[i].name);
+		likwid_kernel *const k = has(variants[i].width) ? likwid_find(l, name) : NULL;
+		if (k)
+			add(c, (struct choice){ .name = variants[i].name, .likwid = k, .offset = LIKWID_OFFSET });
+	}
+}
+
+static void add_gcc(struct contender *c, const struct stream *stream, bool nt)
+{
+	for (unsigned o = 0; o < (stream->arrays > 1 ? OFFSETS : 1) && stream->loop[nt]; o++)
+		add(c, (struct choice){ .name = "loop", .loop = stream->loop[nt], .offset = offsets[o] });
+}
+
+static void print(const struct race *race)
+{
+	for (unsigned i = 0; i < race->rounds; i++)
+		printf("%.3f %.3f %.3f\n", race->best[i][OURS], race->best[i][LIKWID], race->best[i][GCC]);
+	printf("#");
+	for (unsigned i = 0; i < CONTENDERS; i++) {
+		const struct contender *const c = &race->contender[i];
+		if (c->choices)
+			printf(" %s+%u", c->choice[c->taken].name, (unsigned)c->choice[c->taken].offset);
+	}
+	printf("\n");
 }
 
 int main(int argc, char **argv)
 {
+	static struct race race;
 	struct runner r[THREADS_MAX];
-	const struct stream *stream = NULL;
+	struct likwid likwid = { NULL, 0 };
 
-	for (size_t i = 0; argc == 7 && i < sizeof(streams) / sizeof(streams[0]); i++)
-		if (!strcmp(streams[i].name, argv[2]))
-			stream = &streams[i];
-	if (!stream)
+	for (size_t i = 0; argc >= 6 && i < sizeof(streams) / sizeof(streams[0]); i++)
+		if (!strcmp(streams[i].name, argv[1]))
+			race.stream = &streams[i];
+	if (!race.stream || argc > 7)
 		return 2;
-	const bool nt = !strcmp(argv[5], "nt"), ours = !strcmp(argv[1], "ours");
-	const uint64_t bytes = strtoull(argv[3], NULL, 10), all_bytes = strtoull(argv[6], NULL, 10) * 1000000000;
-	struct race race = { .threads = (unsigned)strtoul(argv[4], NULL, 10) };
-	if (!race.threads || race.threads > THREADS_MAX || bytes < 256 || (bytes & (bytes - 1)) || all_bytes < stream->arrays * bytes)
+	const bool nt = !strcmp(argv[4], "nt");
+	race.bytes = strtoull(argv[2], NULL, 10);
+	race.piece = race.bytes < PIECE_BYTES ? race.bytes : PIECE_BYTES;
+	race.threads = (unsigned)strtoul(argv[3], NULL, 10);
+	race.rounds = (unsigned)strtoul(argv[5], NULL, 10);
+	if (!race.threads || race.threads > THREADS_MAX || race.bytes < 4096 || (race.bytes & (race.bytes - 1)) || !race.rounds || race.rounds > ROUNDS_MAX)
 		return 2;
-	if (!ours && !stream->loop[nt]) { /* no C loop: no contender */
-		puts("0");
-		return 0;
-	}
-	if (ours && !kernels(&race, stream, nt))
+	if (argc == 7 && !likwid_open(&likwid, argv[6]))
+		fprintf(stderr, "race: %s: left out, since its kernels cannot be found\n", argv[6]);
+	if (!add_ours(&race.contender[OURS], race.stream, nt))
 		return 3;
-	const uint64_t passes = all_bytes / (stream->element_bytes / 8 * bytes) + 1;
+	add_likwid(&race.contender[LIKWID], race.stream, nt, &likwid);
+	add_gcc(&race.contender[GCC], race.stream, nt);
 	for (unsigned i = 0; i < race.threads; i++) {
-		const size_t all = (stream->arrays * (bytes + offsets[0]) + (2u << 20) - 1) >> 21 << 21;
+		const size_t all = (race.stream->arrays * (race.bytes + OFFSET_MOST) + (2u << 20) - 1) >> 21 << 21;
 		uint8_t *at = aligned_alloc(2u << 20, all);
 		if (!at)
 			return 3;
 		(void)madvise(at, all, MADV_HUGEPAGE);
 		memset(at, 0, all);
-		r[i] = (struct runner){ .cpu = i, .stream = stream, .memory = at, .offset = offsets[0], .kernel = race.kernel[0], .bytes = bytes, .passes = passes, .nt = nt,
-		                        .race = &race };
+		r[i] = (struct runner){ .cpu = i, .memory = at, .race = &race };
+	}
+	for (unsigned i = 0; i < race.threads; i++)
 		if (pthread_create(&r[i].thread, NULL, run, &r[i]))
 			return 3;
-	}
-	uint64_t ns = 0;
-	for (unsigned i = 0; i < race.threads; i++) {
+	for (unsigned i = 0; i < race.threads; i++)
 		pthread_join(r[i].thread, NULL);
-		ns = r[i].ns > ns ? r[i].ns : ns;
-	}
-	printf("%.3f\n", (double)(race.threads * passes * bytes) * stream->element_bytes / 8 / (double)ns);
+	print(&race);
 	return 0;
 }
