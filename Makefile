@@ -420,14 +420,14 @@ readme: host
 	@$(OUT)/stallmeter list --confirmed results >$(OUT)/confirmed.md
 	@sed -i -e '/^<!-- confirmed -->$$/,/^<!-- end -->$$/{//!d}' -e '/^<!-- confirmed -->$$/r $(OUT)/confirmed.md' README.md
 
-# docs/penalties.md: measured against expected on four simulated machines.
+# docs/penalties.md: measured against expected on five simulated machines; ROWS=NAME,... runs and renews the lines of those rows alone.
 EXPECT_OBJECTS := $(patsubst %.c,$(OUT)/%.o,$(wildcard tests/expect/*.c))
 $(OUT)/tests/penalties/expected: tests/penalties/expected.c $(EXPECT_OBJECTS) $(LAYERS)
 	@mkdir -p $(@D)
 	$(CC) $(HOSTED) $(SANFLAGS) -o $@ $< $(EXPECT_OBJECTS) $(LAYERS)
 .PHONY: penalties
 penalties: host $(OUT)/tests/penalties/expected
-	OUT=$(OUT) tests/penalties/table.sh
+	OUT=$(OUT) ROWS=$(ROWS) tests/penalties/table.sh
 
 # --- fuzzing -----------------------------------------------------------------------------------
 # tests/fuzz/fuzz_X.c, with the sources that FUZZ_SOURCES_fuzz_X names; the corpus stays under $(OUT). Readers have seeds of

@@ -346,7 +346,7 @@ def check_boxes(p, r, allowed):
                     p.add(b.where, "0x%X" % msr, "is not writable with 0x%X on %s" % (bits, r["name"]))
         for e in b.events:
             if e.event["extra_msr"] and not allowed(e.event["extra_msr"], e.event["extra_value"]):
-                p.add(e.where, e["name"], "its extra MSR or value is not writable on %s" % r["name"])
+                p.add(e.where, e["name"], "0x%X in register 0x%X is not writable on %s: msrs.csv" % (e.event["extra_value"], e.event["extra_msr"], r["name"]))
 
 
 EVENT_TERM = re.compile(r"(?<![A-Z$_])[A-Z][A-Z0-9]*_[A-Za-z0-9_.:=]+")

@@ -184,7 +184,7 @@ def check_processor(p, r):
         if e.event["select"] > 0xFF and r.vendor != "AuthenticAMD":
             p.add(e.where, "select", "0x%X is outside 0 .. 255" % e.event["select"])
         if e.event["extra_msr"] and not allowed(e.event["extra_msr"], e.event["extra_value"]):
-            p.add(e.where, e["name"], "its extra MSR or value is not writable on %s" % r["name"])
+            p.add(e.where, e["name"], "0x%X in register 0x%X is not writable on %s: msrs.csv" % (e.event["extra_value"], e.event["extra_msr"], r["name"]))
     check_boxes(p, r, allowed)
     check_netburst(p, r, allowed)
     check_metrics(p, r)

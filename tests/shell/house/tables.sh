@@ -49,7 +49,7 @@ check "tables_refuse_precise_any_thread" bad $ev '/^UOPS_RETIRED.ANY,/s/0xC2,0x0
 lat='/^MEM_INST_RETIRED.LATENCY_ABOVE_THRESHOLD_0,/'
 check "tables_refuse_latency_below_3" bad $ev "${lat}s/0x3F6,0x3/0x3F6,0x2/" ".*latency threshold 2 is outside 3"
 check "tables_refuse_latency_event_without_threshold" bad $ev "${lat}s/0x3F6,0x3/0x1A6,0x3/" ".*needs its threshold in MSR 0x3F6"
-check "tables_refuse_extra_msr_that_is_not_writable" bad $ev "${lat}s/,3,0,0,0x8,0x3F6,0x3,/,0,0,0,0x8,0x3F5,0x3,/" ".*extra MSR or value is not writable on nehalem-ep"
+check "tables_refuse_extra_msr_that_is_not_writable" bad $ev "${lat}s/,3,0,0,0x8,0x3F6,0x3,/,0,0,0,0x8,0x3F5,0x3,/" ".*0x3 in register 0x3F5 is not writable on nehalem-ep"
 check "tables_refuse_characters_beyond_ascii" bad $ev "${row}s/fused-domain/µ-fused/" "what: has a character that is not printable ASCII"
 check "tables_refuse_wrong_columns" bad $ev "s/^name,select/select,name/" "columns: are"
 check "tables_refuse_overlapping_msrs" bad processors/nehalem-ep/msrs.csv 's/^0x1A6,0x1A6/0x1A6,0x1C8/' "0x1C8: overlaps tables/processors/nehalem-ep/msrs.csv"
