@@ -56,7 +56,13 @@ static void plan_instructions(const struct bench *b, struct counting *c)
 	c->instructions = c->events++;
 }
 
-bool evidence_plan_set(struct bench *b, const struct row_proof_set *set, unsigned runs, struct counting *c)
+/* Whether what is counted for a concept can show what a proof asks; for absence, that it never came. */
+static bool can_show(const struct expression *x, const struct row_proof *p, bool absence)
+{
+	return absence ? expression_proves(x, 0, 0) : expression_proves(x, p->low_milli, p->high_milli);
+}
+
+static bool plan_set(struct bench *b, const struct row_proof_set *set, unsigned runs, bool absence, struct counting *c)
 {
 	const char *problem = NULL;
 	unsigned n = 0, events = 1;
@@ -66,7 +72,7 @@ bool evidence_plan_set(struct bench *b, const struct row_proof_set *set, unsigne
 		const struct row_proof *p = &set->proofs[n];
 		const struct expression *x = concept_find(b->cpu->processor, p->concept);
 
-		if (!x || !expression_proves(x, p->low_milli, p->high_milli)) {
+		if (!x || !can_show(x, p, absence)) {
 			c->unproving = c->unproving ? c->unproving : x;
 			return false;
 		}
@@ -88,9 +94,15 @@ bool evidence_plan_set(struct bench *b, const struct row_proof_set *set, unsigne
 	c->proofs = set->proofs;
 	c->proof_count = n;
 	c->events = events;
+	c->absence = absence;
 	plan_instructions(b, c);
 	c->on = true;
 	return true;
+}
+
+bool evidence_plan_set(struct bench *b, const struct row_proof_set *set, unsigned runs, struct counting *c)
+{
+	return plan_set(b, set, runs, false, c);
 }
 
 static bool has_victim_l3(const struct cpu *cpu)
@@ -148,6 +160,9 @@ void evidence_plan(struct bench *b, const struct row *r, unsigned runs, struct c
 		else if (evidence_plan_set(b, set, runs, c))
 			return;
 	}
+	for (const struct row_proof_set *set = r->proofs; r->pair && r->pair->lacked && set->proofs[0].concept; set++)
+		if (plan_set(b, set, runs, true, c))
+			return;
 	c->list[0] = b->cycles;
 	c->events = 1;
 	c->on = plan_events(b->cpu, c->list, 1, &c->plan, &problem) == ST_OK;

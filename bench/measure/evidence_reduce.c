@@ -161,11 +161,14 @@ static enum status confirmed(struct loop *l, struct row_result *out, bool *prove
 	}
 	if (l->counting.proof_count) {
 		values_of(l, micro, milli);
-		*proven = evidence_holds(&l->counting, milli, unit, &proof);
+		*proven = evidence_holds(&l->counting, milli, unit, &proof) && !l->counting.absence;
 		if (!*proven && is_lacked(l, micro, milli[0], out)) {
 			text_init(&reason, out->reason, sizeof(out->reason));
 			text_fmt(&reason, "this processor has none: it costs nothing, and %s", out->proof);
 			out->absent = true;
+		} else if (l->counting.absence) {
+			text_init(&reason, out->reason, sizeof(out->reason));
+			out->unprovable = evidence_lacking(l->b, &l->counting, &reason);
 		} else if (!*proven) {
 			text_init(&reason, out->reason, sizeof(out->reason));
 			text_fmt(&reason, "counted %s", out->proof);

@@ -72,9 +72,12 @@ static void shape_streams(struct shape *s, uint64_t array_bytes)
 	s->span_bytes = s->bytes + (s->arrays - 1) * s->skew_bytes;
 }
 
-/* Bytes that the DTLB's 2 MiB entries cover, less one for the baseline and one spare; 0 unknown. */
+/* Bytes of pages of 2 MiB that the DTLB's entries for them cover, or, where it keeps such pages as pieces of 4 KiB, all its entries; less one for the
+ * baseline and one spare. 0: unknown. */
 static uint64_t tlb_reach(const struct cpu *cpu)
 {
+	if (cpu->tlb_enumerated && !cpu->tlb.dtlb_2m)
+		return cpu->tlb.dtlb_4k > 2 ? (cpu->tlb.dtlb_4k - 2) * (uint64_t)PAGE_4K : 0;
 	return cpu->tlb.dtlb_2m > 2 ? (cpu->tlb.dtlb_2m - 2) * PAGE_2M : 0;
 }
 
@@ -177,6 +180,9 @@ static uint64_t beyond_caches(const struct cpu *cpu)
 	return of_last > of_l1 ? of_last : of_l1;
 }
 
+/* Where the DTLB holds all of the chase's pieces both windows, of one round and of two, come to each of them. */
+static uint32_t rounds_of_open_pages(const struct cpu *cpu, uint64_t bytes) { return tlb_pieces(cpu) * PAGE_4K >= bytes ? 2 : 1; }
+
 static enum status shape_dram(const struct row *r, const struct cpu *cpu, struct shape *s,
                               char *reason, size_t capacity)
 {
@@ -189,10 +195,15 @@ static enum status shape_dram(const struct row *r, const struct cpu *cpu, struct
 	case ORDER_SPARSE:
 		s->nodes = 2 * r->window;
 		s->bytes = (uint64_t)s->nodes * s->line_bytes;
-		s->span_bytes = pieces >= s->bytes ? pieces : pages * PAGE_2M;
+		s->span_bytes = pages * PAGE_2M;
+		if (pieces >= s->bytes) { /* far apart, or most loads would find the DRAM page open that another one opened */
+			s->piece_bytes = PAGE_2M;
+			s->span_bytes = s->bytes / PAGE_4K * PAGE_2M;
+		}
 		return ST_OK;
 	case ORDER_OPEN_PAGES:
 		shape_lines(s, 2ull * r->window * s->line_bytes);
+		s->rounds = rounds_of_open_pages(cpu, s->bytes);
 		return ST_OK;
 	case ORDER_STREAMS:
 		if (r->prepare == PREPARE_FLUSH) /* only what a window visits is flushed: no more is needed */
@@ -408,6 +419,7 @@ enum status shape_of_baseline(const struct row *r, const struct cpu *cpu, const 
 	if (r->baseline == BASELINE_OPEN_PAGES) {
 		s->order = ORDER_OPEN_PAGES;
 		shape_lines(s, 2ull * r->window * s->line_bytes);
+		s->rounds = rounds_of_open_pages(cpu, s->bytes);
 		return ST_OK;
 	}
 	if (r->baseline == BASELINE_PACKED) {
@@ -437,12 +449,21 @@ enum status shape_of_baseline(const struct row *r, const struct cpu *cpu, const 
 	return ST_OK;
 }
 
+static uint64_t place_in_piece(const struct shape *s, uint32_t i)
+{
+	const uint32_t lines = (uint32_t)(PAGE_4K / s->line_bytes);
+
+	return i / lines * s->piece_bytes + i % lines * s->line_bytes;
+}
+
 uint64_t shape_node(const struct shape *s, uint32_t i, struct random *random)
 {
 	uint64_t cell, page = s->page_bytes > PAGE_4K ? s->page_bytes : PAGE_4K;
 
 	switch (s->order) {
 	case ORDER_SPARSE:
+		if (s->piece_bytes)
+			return place_in_piece(s, i);
 		cell = s->span_bytes / s->nodes / s->line_bytes; /* lines */
 		return (i * cell + random_below(random, (uint32_t)cell)) * s->line_bytes;
 	case ORDER_PAGES: case ORDER_PAGE_GROUPS:
@@ -450,7 +471,7 @@ uint64_t shape_node(const struct shape *s, uint32_t i, struct random *random)
 		return i * page + cell % (page / s->line_bytes) * s->line_bytes;
 	default:
 		if (s->piece_bytes)
-			return i / (PAGE_4K / s->line_bytes) * s->piece_bytes + i % (PAGE_4K / s->line_bytes) * s->line_bytes;
+			return place_in_piece(s, i);
 		return s->start_bytes + (uint64_t)i * s->line_bytes;
 	}
 }

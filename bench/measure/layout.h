@@ -23,9 +23,10 @@ struct shape {
 	uint32_t spread_pages, spread_far_pages; /* PAGE orders: the line's offset within its page advances by one after so many pages, and once more after so many (0: never) */
 	uint32_t arrays, step_bytes; /* streams: number of arrays, and bytes that an iteration advances in each */
 	uint32_t region_nodes;  /* ORDER_REGIONS, ORDER_PAGES: nodes of a region, which are visited one after another; 0: no regions */
+	uint32_t rounds;        /* ORDER_OPEN_PAGES: times that the chase comes to each page, for another part of its lines; 0: once */
 	uint64_t array_bytes;   /* streams: of each array, a power of two */
 	uint64_t start_bytes;   /* offset of the first line or array from the start of the mapping */
-	uint64_t piece_bytes;   /* ORDER_LINES: from each 4 KiB of lines to the next; 0: they lie one behind the other */
+	uint64_t piece_bytes;   /* ORDER_LINES, ORDER_SPARSE: from each 4 KiB of lines to the next; 0: they lie one behind the other, or anywhere */
 	uint64_t skew_bytes;    /* streams: offset of b, and half the offset of c: avoids 4 KiB aliases with a */
 };
 

@@ -1,23 +1,26 @@
 /* bench/measure/layout_link.c: the order in which a working set is visited, written into it as pointers. */
 #include "bench/measure/layout.h"
 
-/* A cycle through n lines, `lines` per page: those of a page in random order, then the next page's. */
-static void cycle_by_pages(struct random *random, uint32_t *next, uint32_t n, uint32_t lines)
+/* A cycle through n lines, `lines` per page: those of a page in random order, then the next page's. Of several rounds each goes through all pages, and
+ * through a part of their lines. */
+static void cycle_by_pages(struct random *random, uint32_t *next, uint32_t n, uint32_t lines, uint32_t rounds)
 {
 	uint32_t order[PAGE_4K / SHAPE_LINE_BYTES_LEAST], first = 0, previous = 0;
+	const uint32_t part = lines / (rounds ? rounds : 1);
 
-	for (uint32_t page = 0; page < n; page += lines) {
-		uint32_t here = n - page < lines ? n - page : lines;
+	for (uint32_t round = 0; round * part < lines; round++)
+		for (uint32_t page = 0; page < n; page += lines) {
+			const uint32_t from = page + round * part, here = n - from < part ? n - from : part;
 
-		random_shuffle(random, order, here);
-		for (uint32_t i = 0; i < here; i++) {
-			if (page + i == 0)
-				first = order[0];
-			else
-				next[previous] = page + order[i];
-			previous = page + order[i];
+			random_shuffle(random, order, here);
+			for (uint32_t i = 0; i < here; i++) {
+				if (from + i == 0)
+					first = order[0];
+				else
+					next[previous] = from + order[i];
+				previous = from + order[i];
+			}
 		}
-	}
 	next[previous] = first;
 }
 
@@ -104,7 +107,7 @@ void shape_link(const struct shape *s, const struct mapping *m, struct random *r
 	if (s->order == ORDER_PAGES && s->region_nodes)
 		shuffle_groups(random, at, n, s->region_nodes);
 	if (s->order == ORDER_OPEN_PAGES)
-		cycle_by_pages(random, next, n, (uint32_t)(PAGE_4K / s->line_bytes));
+		cycle_by_pages(random, next, n, (uint32_t)(PAGE_4K / s->line_bytes), s->rounds);
 	else if (s->order == ORDER_MATRIX)
 		cycle_across_pages(random, next, n, (uint32_t)(PAGE_4K / s->line_bytes));
 	else if (s->region_nodes)

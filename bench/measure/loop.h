@@ -42,6 +42,7 @@ struct counting {
 	const struct expression *unproving; /* what this processor has for a concept: none, or what counts another thing too */
 	bool node_unknown;                 /* what would prove it does not tell the node, and the node is not known */
 	bool crowded;                      /* the events that would prove it do not go into so few runs */
+	bool absence;                      /* they count more than the row's stall: that there is none they show, and no more */
 	bool on;
 };
 

@@ -62,6 +62,19 @@ static enum status flush_code(struct bench *b, const struct working_set *w)
 	return st;
 }
 
+/* Flushes the lines of a chase that cores of another kind may have kept from their rows: a last level would have to ask them. */
+static enum status flush_other_kinds(struct bench *b, const struct working_set *w)
+{
+	const struct kernel *flush = kernel_find("k_flush_chain");
+	const uint64_t arguments[6] = { w->at, w->shape.nodes };
+	struct window ignored;
+	struct job job;
+
+	if (!b->a->core_kind || w->shape.order != ORDER_LINES)
+		return ST_OK;
+	return flush ? window_run(b, flush, arguments, NULL, 0, &ignored, &job) : ST_BROKEN;
+}
+
 /* Maps and writes the code of a pair. Code that is to miss caches but no TLB gets large pages. */
 static enum status write_code(struct bench *b, struct working_set *w, unsigned slot, struct row_result *out)
 {
@@ -121,5 +134,5 @@ enum status window_set_up(struct bench *b, struct working_set *w, unsigned slot,
 				w->at = *(uint64_t *)mapping_at(&w->map, offset);
 				break;
 			}
-	return ST_OK;
+	return flush_other_kinds(b, w);
 }

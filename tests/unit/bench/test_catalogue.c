@@ -68,6 +68,9 @@ static unsigned run_pairs(struct catalogue *c, bool must_be_ok, uint64_t *instru
 			strcat(strcat(c->unproven, " "), r.name);
 		if (st == ST_MISSING || (st == ST_UNSUPPORTED && r.status == ROW_UNSUPPORTED && r.absent))
 			continue;
+		/* A stall that costs nothing is none. */
+		if (st == ST_OK && r.status == ROW_UNSUPPORTED && r.absent && rows[i].pair && rows[i].pair->lacked && e.least_milli <= 0 && e.most_milli >= 0)
+			continue;
 		if (st != ST_OK || row_was_ended(r.status) || r.status == ROW_UNSUPPORTED || (must_be_ok && r.status != ROW_OK) ||
 		    r.value_milli < e.least_milli || r.value_milli > e.most_milli) {
 			print_error("%s: %s (%s), %lld, expected %lld to %lld (%s)\n", r.name, row_status_name(r.status), r.reason,
@@ -94,8 +97,7 @@ static void test_catalogue_values_on_nehalem_ep(void **state)
 /* On the Core 2 every row is proved but those that its counters have no event for. */
 static void test_catalogue_core2_proves_what_it_can(const struct catalogue *c)
 {
-	assert_string_equal(c->unproven, " exec.mxcsr.penalty exec.mxcsr_same.penalty exec.fpcw_same.penalty exec.fpcw.penalty"
-	                    " sync.lfence.penalty");
+	assert_string_equal(c->unproven, " exec.mxcsr.penalty exec.mxcsr_same.penalty sync.lfence.penalty");
 }
 
 static void test_catalogue_values_on_other_machines(void **state)
