@@ -23,9 +23,7 @@ KERNEL %1, 0, 10, 0, 0, 0, 6, 0
 	UNIT
 	%2 xmm0, xmm1
 %endrep
-	dec rdi
-	jnz .loop
-	ret
+	LOOP_END rdi
 ENDKERNEL %1
 %endmacro
 CHAIN_SD k_divsd_chain_easy, divsd, ONE, ONE
@@ -44,9 +42,7 @@ KERNEL %1, 0, 10, 0, 0, 0, 4, 0
 	UNIT
 	sqrtsd xmm0, xmm0
 %endrep
-	dec rdi
-	jnz .loop
-	ret
+	LOOP_END rdi
 ENDKERNEL %1
 %endmacro
 CHAIN_SQRT k_sqrtsd_chain_easy, ONE
@@ -68,9 +64,7 @@ KERNEL k_sqrtsd_chain_hard, 0, 26, 0, 0, 0, 6, 0
 	andps xmm0, xmm2
 	orps xmm0, xmm1
 %endrep
-	dec rdi
-	jnz .loop
-	ret
+	LOOP_END rdi
 ENDKERNEL k_sqrtsd_chain_hard
 
 ; %1 name, %2 operation, %3 and %4 operands: 8 independent operations an iteration.
@@ -91,9 +85,7 @@ KERNEL %1, 0, 18, 0, 0, 0, 6, 0
 	%2 xmm %+ %%i, xmm9
 %assign %%i %%i + 1
 %endrep
-	dec rdi
-	jnz .loop
-	ret
+	LOOP_END rdi
 ENDKERNEL %1
 %endmacro
 INDEPENDENT_SD k_divsd_indep_easy, divsd, ONE, ONE
@@ -122,9 +114,7 @@ KERNEL %1, 0, 14, 0, 0, 0, 5, 0
 	xor edx, edx
 	div %4
 %endrep
-	dec rdi
-	jnz .loop
-	ret
+	LOOP_END rdi
 ENDKERNEL %1
 %endmacro
 CHAIN_DIV k_div64_chain_easy, rax, r8, rcx, 1, 1
@@ -168,9 +158,7 @@ KERNEL %1, 0, 18, 0, 0, 0, 4, 0
 	%2
 	adc rax, 0
 %endrep
-	dec rdi
-	jnz .loop
-	ret
+	LOOP_END rdi
 ENDKERNEL %1
 %endmacro
 PARTIAL_FLAGS k_partial_flags, dec r8
@@ -195,9 +183,7 @@ KERNEL %1, 0, 18, 0, 0, 0, 2, 0
 	UNIT
 	cmp %5
 %endrep
-	dec rdi
-	jnz .loop
-	ret
+	LOOP_END rdi
 ENDKERNEL %1
 %endmacro
 READ_PORTS k_read_ports, {rax, rcx}, {rdx, rsi}, {r8, r9}, {r10, r11}
@@ -217,9 +203,7 @@ KERNEL %1, 0, 18, 0, 0, 0, 3, 0
 	%2
 	mov ecx, eax
 %endrep
-	dec rdi
-	jnz .loop
-	ret
+	LOOP_END rdi
 ENDKERNEL %1
 %endmacro
 PARTIAL_REGISTER k_partial_register, mov ah, 1
@@ -243,9 +227,7 @@ KERNEL %1, 0, 18, 0, 0, 0, 5, 0
 	UNIT
 	%2 xmm0, xmm2
 %endrep
-	dec rdi
-	jnz .loop
-	ret
+	LOOP_END rdi
 ENDKERNEL %1
 %endmacro
 BYPASS k_bypass_delay, paddd
@@ -293,7 +275,5 @@ KERNEL k_control_base, 0, 10, 8, 0, 32, 2, 1
 	UNIT
 	mov ecx, [rdi]
 %endrep
-	dec rsi
-	jnz .loop
-	ret
+	LOOP_END rsi
 ENDKERNEL k_control_base

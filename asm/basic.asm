@@ -19,9 +19,7 @@ KERNEL k_add_chain, 0, 18, 0, 0, 0, 4, 0
 %rep 16
 	add rax, rcx
 %endrep
-	dec rdi
-	jnz .loop
-	ret
+	LOOP_END rdi
 ENDKERNEL k_add_chain
 
 ; uint64_t k_imul_chain(uint64_t iterations /* rdi */)
@@ -36,7 +34,5 @@ KERNEL k_imul_chain, 0, 18, 0, 0, 0, 4, 0
 %rep 16
 	imul eax, ecx
 %endrep
-	dec rdi
-	jnz .loop
-	ret
+	LOOP_END rdi
 ENDKERNEL k_imul_chain

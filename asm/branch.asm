@@ -20,9 +20,7 @@ KERNEL k_branch_conditional, 0, 8, 1, 0, 1, 3, 1
 	nop
 	nop
 .join:
-	dec rsi
-	jnz .loop
-	ret
+	LOOP_END rsi
 ENDKERNEL k_branch_conditional
 
 ; uint64_t k_branch_indirect(const uint8_t *choices /* rdi */, uint64_t iterations /* rsi */)
@@ -46,9 +44,7 @@ align 16, db 0xCC
 align 16, db 0xCC
 %endrep
 .join:
-	dec rsi
-	jnz .loop
-	ret
+	LOOP_END rsi
 ENDKERNEL k_branch_indirect
 
 ; %1 name, %2 number of NOPs between a call and the address that its routine returns to.

@@ -9,9 +9,7 @@ KERNEL k_touch, 0, 4, 1, 0, 8, 2, 1
 .loop:
 	mov rax, [rdi]
 	add rdi, rdx
-	dec rsi
-	jnz .loop
-	ret
+	LOOP_END rsi
 ENDKERNEL k_touch
 
 ; uint64_t k_flush(const void *from /* rdi */, uint64_t iterations /* rsi */, uint64_t step /* rdx */)

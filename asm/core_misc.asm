@@ -51,9 +51,7 @@ KERNEL %1, 0, 14, 0, 0, 0, 4, 0
 	mov edx, 0
 	div %4
 %endrep
-	dec rdi
-	jnz .loop
-	ret
+	LOOP_END rdi
 ENDKERNEL %1
 %endmacro
 INDEPENDENT_DIV k_div32_indep_easy, eax, r8d, ecx, 1, 1
@@ -83,9 +81,7 @@ KERNEL %1, 0, 26, 8, 8, 128, 4, 1
 	%3
 	fstp qword [rdi + 8]
 %endrep
-	dec rsi
-	jnz .loop
-	ret
+	LOOP_END rsi
 ENDKERNEL %1
 %endmacro
 INDEPENDENT_X87 k_fsqrt_indep_easy, fld1, fsqrt
@@ -167,9 +163,7 @@ KERNEL %1, 0, 34, 0, 0, 0, 2, 0
 	nop
 	nop
 %endrep
-	dec rdi
-	jnz .loop
-	ret
+	LOOP_END rdi
 ENDKERNEL %1
 %endmacro
 MICROCODE k_microcode_switch, cld

@@ -8,9 +8,7 @@ KERNEL k_touch_chain, 0, 3, 1, 0, 8, 3, 1
 	LOOP_ALIGN
 .loop:
 	mov rax, [rax]
-	dec rsi
-	jnz .loop
-	ret
+	LOOP_END rsi
 ENDKERNEL k_touch_chain
 
 ; uint64_t k_dirty_chain(void *start /* rdi */, uint64_t iterations /* rsi */)
@@ -23,9 +21,7 @@ KERNEL k_dirty_chain, 0, 5, 1, 1, 16, 3, 1
 	mov rdx, [rax]
 	mov [rax], rdx
 	mov rax, rdx
-	dec rsi
-	jnz .loop
-	ret
+	LOOP_END rsi
 ENDKERNEL k_dirty_chain
 
 ; The chase of k_chase_stop, from first to last instruction.

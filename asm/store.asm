@@ -13,9 +13,7 @@ KERNEL k_store_forward, 0, 18, 8, 8, 128, 3, 1
 	mov [rdi], rax
 	mov rax, [rdi]
 %endrep
-	dec rsi
-	jnz .loop
-	ret
+	LOOP_END rsi
 ENDKERNEL k_store_forward
 
 ; %1 name, %2 offset of the second store.
@@ -34,9 +32,7 @@ KERNEL %1, 0, 14, 4, 8, 80, 3, 1
 	mov [rdi + %2], eax
 	mov rax, [rdi]
 %endrep
-	dec rsi
-	jnz .loop
-	ret
+	LOOP_END rsi
 ENDKERNEL %1
 %endmacro
 FORWARD_FAIL k_forward_fail, 4
@@ -57,9 +53,7 @@ KERNEL %1, 0, 10, 4, 4, %5, 4, 1
 	%2
 	%4
 %endrep
-	dec rsi
-	jnz .loop
-	ret
+	LOOP_END rsi
 ENDKERNEL %1
 %endmacro
 ; Names: bytes stored, bytes loaded, and the load's offset in the store, or the store's in the load (m).
@@ -98,9 +92,7 @@ KERNEL %1, 0, 18, 8, 8, 128, 6, 1
 	mov [rdi], rcx
 	mov rax, [rax]
 %endrep
-	dec rsi
-	jnz .loop
-	ret
+	LOOP_END rsi
 ENDKERNEL %1
 %endmacro
 ALIAS_4K k_alias_4k, 4096
@@ -129,9 +121,7 @@ KERNEL %1, 0, 9, 1, 1, 16, 6, 1
 	mov [rdx + rcx * 8 + 64], rax
 	UNIT
 	mov rax, [rax]
-	dec rsi
-	jnz .loop
-	ret
+	LOOP_END rsi
 ENDKERNEL %1
 %endmacro
 UNKNOWN_ADDRESS k_unknown_address, rax
@@ -159,9 +149,7 @@ KERNEL %1, 0, 15, 1, 1, 16, 4, 1
 %rep 8
 	imul r10, r10
 %endrep
-	dec rsi
-	jnz .loop
-	ret
+	LOOP_END rsi
 ENDKERNEL %1
 %endmacro
 DISAMBIGUATION k_disambiguation_clear, 0
@@ -183,9 +171,7 @@ KERNEL %1, 0, 18, 16, 0, 128, 5, 1
 	UNIT
 	mov rax, [rax + %2]
 %endrep
-	dec rsi
-	jnz .loop
-	ret
+	LOOP_END rsi
 ENDKERNEL %1
 %endmacro
 LOAD_AT k_split_load, 60
@@ -213,9 +199,7 @@ KERNEL %1, 0, 21, 16, 0, 128, 4, 1
 %endrep
 	add ecx, 2048
 	and ecx, edx
-	dec rsi
-	jnz .loop
-	ret
+	LOOP_END rsi
 ENDKERNEL %1
 %endmacro
 LOAD_PAST k_split_load_l2, 60
@@ -233,9 +217,7 @@ KERNEL %1, 0, 18, 0, 16, 128, 2, 1
 	UNIT
 	mov [rdi + %2], rsi
 %endrep
-	dec rsi
-	jnz .loop
-	ret
+	LOOP_END rsi
 ENDKERNEL %1
 %endmacro
 STORE_AT k_split_store, 60

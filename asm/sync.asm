@@ -12,9 +12,7 @@ KERNEL %1, 0, 10, 8, 8, 128, 2, 1
 	UNIT
 	%2
 %endrep
-	dec rsi
-	jnz .loop
-	ret
+	LOOP_END rsi
 ENDKERNEL %1
 %endmacro
 ADD_MEMORY k_lock_add, lock add qword [rdi], 1
@@ -32,9 +30,7 @@ KERNEL %1, 0, 10, 0, 0, 0, 2, 0
 	UNIT
 	%2
 %endrep
-	dec rdi
-	jnz .loop
-	ret
+	LOOP_END rdi
 ENDKERNEL %1
 %endmacro
 REPEAT_8 k_mfence, mfence

@@ -32,9 +32,7 @@ KERNEL k_work_branchy, 0, 16, 1, 0, 1, 3, 1
 .join:
 	mov r8, rax
 	add r9, r8
-	dec rsi
-	jnz .loop
-	ret
+	LOOP_END rsi
 ENDKERNEL k_work_branchy
 
 ; uint64_t k_work_mixed(void *start /* rdi */, uint64_t iterations /* rsi */, uint8_t *choices /* rdx */)
@@ -66,9 +64,7 @@ KERNEL k_work_mixed, 0, 17, 2, 1, 10, 4, 1
 	mov [rdx + rsi - 1], cl
 	xor r9d, r9d
 	test r9d, r9d
-	dec rsi
-	jnz .loop
-	ret
+	LOOP_END rsi
 ENDKERNEL k_work_mixed
 
 ; uint64_t k_measure_gated(struct measure_block *block /* rdi */)

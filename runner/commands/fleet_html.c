@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "runner/commands/fleet.h"
+#include "runner/data/markup.h"
 #include "runner/data/statistics.h"
 
 #define MAP_ROWS_MOST 400u
@@ -18,18 +19,6 @@ static const char style[] =
 	"th{background:var(--ground)}td.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}tbody th{white-space:nowrap}"
 	"svg text{font:10px system-ui,sans-serif;fill:var(--fg)}.g{fill:var(--ground)}.m{fill:var(--more)}.l{fill:var(--less)}.u{fill:var(--none)}"
 	".d{fill:none;stroke:var(--less);stroke-width:1.5}@media print{body{max-width:none;font-size:9pt}.scroll{overflow:visible}}\n";
-
-static void html(FILE *to, const char *s)
-{
-	for (; *s; s++)
-		switch (*s) {
-		case '<': fputs("&lt;", to); break;
-		case '>': fputs("&gt;", to); break;
-		case '&': fputs("&amp;", to); break;
-		case '"': fputs("&quot;", to); break;
-		default: putc((unsigned char)*s < ' ' || *s == 127 ? '?' : *s, to);
-		}
-}
 
 static double scale_of(const struct fleet_row *row)
 {
@@ -57,7 +46,7 @@ static void head(FILE *to, const struct fleet *f)
 	        outlying, drifts, f->unreadable);
 	for (unsigned g = 0; g < f->group_count; g++) {
 		fputs("<tr><td>", to);
-		html(to, f->groups[g].name);
+		markup_text(to, f->groups[g].name);
 		fprintf(to, "</td><td class=\"n\">%u</td></tr>\n", f->groups[g].runs);
 	}
 	fputs("</tbody></table>\n", to);
@@ -70,11 +59,11 @@ static void differences(FILE *to, const struct fleet *f, const struct fleet_run 
 		const char *usual = fleet_usual(f, r->group, r->facts[i].key, &have, &of);
 		if (usual == r->facts[i].value || 2 * have <= of)
 			continue;
-		html(to, r->facts[i].key);
+		markup_text(to, r->facts[i].key);
 		fputs(": ", to);
-		html(to, r->facts[i].value);
+		markup_text(to, r->facts[i].value);
 		fprintf(to, " (%u of %u: ", have, of);
-		html(to, usual);
+		markup_text(to, usual);
 		fputs(")<br>", to);
 	}
 }
@@ -87,15 +76,15 @@ static void finding_line(FILE *to, const struct fleet *f, const struct fleet_fin
 	fputs("<tr>", to);
 	if (first) {
 		fprintf(to, "<th scope=\"row\" rowspan=\"%u\">", rows);
-		html(to, x->drift ? r->machine : r->path);
+		markup_text(to, x->drift ? r->machine : r->path);
 		fputs("</th>", to);
 	}
 	fputs("<td>", to);
-	html(to, row->name);
+	markup_text(to, row->name);
 	fputs("</td>", to);
 	if (x->status) {
 		fputs("<td colspan=\"3\">", to);
-		html(to, x->status);
+		markup_text(to, x->status);
 		fputs("; most runs have a value</td>", to);
 	} else
 		fprintf(to, "<td class=\"n\">%.3f %s</td><td class=\"n\">%.3f</td><td class=\"n\">%+.1f %%</td>", x->value / by, by > 1 ? "GB/s" : row->unit,
@@ -162,7 +151,7 @@ static void map(FILE *to, const struct fleet *f)
 	        "aria-label=\"findings by run and row\"><rect class=\"g\" x=\"%u\" y=\"0\" width=\"%u\" height=\"%u\"/>\n", width, height, width, height, left, cell * f->run_count, 12 * rows);
 	for (unsigned i = 0; i < rows; i++) {
 		fprintf(to, "<text x=\"%u\" y=\"%u\" text-anchor=\"end\">", left - 6, 12 * i + 10);
-		html(to, f->rows[i].name);
+		markup_text(to, f->rows[i].name);
 		fputs("</text>\n", to);
 	}
 	for (unsigned i = 0; i < f->finding_count; i++) {
@@ -171,9 +160,9 @@ static void map(FILE *to, const struct fleet *f)
 			continue;
 		fprintf(to, "<rect class=\"%s\" x=\"%u\" y=\"%u\" width=\"%u\" height=\"11\"><title>", x->status ? "u" : x->value > x->median ? "m" : "l",
 		        left + cell * x->run, 12 * x->row, cell);
-		html(to, f->runs[x->run].path);
+		markup_text(to, f->runs[x->run].path);
 		fputs(": ", to);
-		html(to, f->rows[x->row].name);
+		markup_text(to, f->rows[x->row].name);
 		if (!x->status && x->median != 0)
 			fprintf(to, " %+.1f %%", 100 * (x->value - x->median) / fabs(x->median));
 		fputs("</title></rect>\n", to);

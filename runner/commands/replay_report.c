@@ -6,6 +6,7 @@
 #include "pmu/text.h"
 #include "runner/options/command.h"
 #include "runner/commands/replay_report.h"
+#include "runner/data/markup.h"
 
 #define WORDS 1024
 
@@ -43,17 +44,11 @@ static void json(const char *s)
 	printf("\"%s\"", out);
 }
 
-/* Text of XML: no markup, no control characters. */
+/* Text of XML in ASCII: a trace's name may be no UTF-8. */
 static void xml(const char *s)
 {
 	for (; *s; s++)
-		switch (*s) {
-		case '<': fputs("&lt;", stdout); break;
-		case '>': fputs("&gt;", stdout); break;
-		case '&': fputs("&amp;", stdout); break;
-		case '"': fputs("&quot;", stdout); break;
-		default: putchar((unsigned char)*s < ' ' || (unsigned char)*s >= 0x7F ? '?' : *s);
-		}
+		markup_char(stdout, (unsigned char)*s < 0x7F ? *s : '?');
 }
 
 /* "reserved-faults": an identifier of a class. */

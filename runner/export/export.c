@@ -8,6 +8,7 @@
 #include "pmu/text.h"
 #include "runner/options/command.h"
 #include "runner/export/export.h"
+#include "runner/data/markup.h"
 #include "runner/data/reader.h"
 
 static bool unproven;
@@ -135,18 +136,6 @@ static enum status export_curve(const struct export *e)
 
 /* --- JUnit ------------------------------------------------------------------------------------- */
 
-static void xml_text(const char *s)
-{
-	for (; *s; s++)
-		switch (*s) {
-		case '<': fputs("&lt;", stdout); break;
-		case '>': fputs("&gt;", stdout); break;
-		case '&': fputs("&amp;", stdout); break;
-		case '"': fputs("&quot;", stdout); break;
-		default: putchar((unsigned char)*s < ' ' && *s != '\t' && *s != '\n' ? '?' : *s); /* XML 1.0 has no other control bytes */
-		}
-}
-
 /* Milliseconds that the row took, from the environment's list of names and numbers; -1: not in it. */
 static long long row_ms(const struct export *e, const char *name)
 {
@@ -177,23 +166,23 @@ static void junit_case(const struct export *e, const struct doc_node *row)
 	const bool failed = row_failed(e, row), skipped = !failed && strcmp(status, "ok");
 	const long long ms = row_ms(e, name);
 	printf("<testcase classname=\"stallmeter.");
-	xml_text(doc_string(e->d, row, "kind"));
+	markup_text(stdout, doc_string(e->d, row, "kind"));
 	printf("\" name=\"");
-	xml_text(name);
+	markup_text(stdout, name);
 	if (ms >= 0)
 		printf("\" time=\"%lld.%03lld", ms / 1000, ms % 1000);
 	printf("\">");
 	if (failed || skipped) {
 		printf("<%s message=\"", failed ? "failure" : "skipped");
-		xml_text(status);
+		markup_text(stdout, status);
 		fputs(": ", stdout);
-		xml_text(doc_string(e->d, row, "reason"));
+		markup_text(stdout, doc_string(e->d, row, "reason"));
 		printf("\"/>");
 	}
 	printf("<system-out>");
 	if (doc_get(e->d, row, "value")->type == DOC_NUMBER)
 		printf("%s %s, spread %s; ", doc_get(e->d, row, "value")->string, doc_string(e->d, row, "unit"), doc_get(e->d, row, "spread")->string);
-	xml_text(doc_string(e->d, row, "proof"));
+	markup_text(stdout, doc_string(e->d, row, "proof"));
 	fputs("</system-out></testcase>\n", stdout);
 }
 
@@ -211,13 +200,13 @@ static enum status export_junit(const struct export *e)
 		ms += took > 0 ? took : 0;
 	}
 	fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"stallmeter ", stdout);
-	xml_text(doc_string(e->d, doc_root(e->d), "backend"));
+	markup_text(stdout, doc_string(e->d, doc_root(e->d), "backend"));
 	printf("\" tests=\"%u\" failures=\"%u\" errors=\"0\" skipped=\"%u\" time=\"%lld.%03lld\"", tests, failed, skipped, ms / 1000, ms % 1000);
 	/* JUnit's schema has times without a zone; ours are in UTC */
 	snprintf(started, sizeof(started), "%.19s", doc_string(e->d, doc_get(e->d, doc_root(e->d), "environment"), "started"));
 	if (started[0]) {
 		printf(" timestamp=\"");
-		xml_text(started);
+		markup_text(stdout, started);
 		putchar('"');
 	}
 	fputs(">\n", stdout);

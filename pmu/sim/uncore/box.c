@@ -51,56 +51,40 @@ struct boxes *boxes_init(void *at, const struct machine *m, struct memory *memor
 void boxes_close(struct boxes *b) { uncore_taps_close(b->taps); }
 void boxes_core(struct boxes *b, unsigned core, bool runs) { uncore_power_core(b->power, core, runs); }
 
+/* The first kind of boxes that has the register answers. */
+#define FIRST_ANSWER(operation, ...)                                            \
+	enum status st = ST_MISSING;                                            \
+	for (unsigned i = 0; i < COUNT_OF(kinds) && st == ST_MISSING; i++)      \
+		if (b->box[i] && kinds[i]->operation)                           \
+			st = kinds[i]->operation(b->box[i], __VA_ARGS__);       \
+	return st
+
 enum status boxes_rdmsr(struct boxes *b, unsigned thread, uint32_t msr, uint64_t *value, struct sim_finding *f)
 {
-	enum status st = ST_MISSING;
-	for (unsigned i = 0; i < COUNT_OF(kinds) && st == ST_MISSING; i++)
-		if (b->box[i] && kinds[i]->rdmsr)
-			st = kinds[i]->rdmsr(b->box[i], thread, msr, value, f);
-	return st;
+	FIRST_ANSWER(rdmsr, thread, msr, value, f);
 }
 
 enum status boxes_wrmsr(struct boxes *b, unsigned thread, uint32_t msr, uint64_t value, struct sim_finding *f)
 {
-	enum status st = ST_MISSING;
-	for (unsigned i = 0; i < COUNT_OF(kinds) && st == ST_MISSING; i++)
-		if (b->box[i] && kinds[i]->wrmsr)
-			st = kinds[i]->wrmsr(b->box[i], thread, msr, value, f);
-	return st;
+	FIRST_ANSWER(wrmsr, thread, msr, value, f);
 }
 
 enum status boxes_pci_read32(struct boxes *b, struct pci_address at, uint32_t *value, struct sim_finding *f)
 {
-	enum status st = ST_MISSING;
-	for (unsigned i = 0; i < COUNT_OF(kinds) && st == ST_MISSING; i++)
-		if (b->box[i] && kinds[i]->pci_read32)
-			st = kinds[i]->pci_read32(b->box[i], at, value, f);
-	return st;
+	FIRST_ANSWER(pci_read32, at, value, f);
 }
 
 enum status boxes_pci_write32(struct boxes *b, struct pci_address at, uint32_t value, struct sim_finding *f)
 {
-	enum status st = ST_MISSING;
-	for (unsigned i = 0; i < COUNT_OF(kinds) && st == ST_MISSING; i++)
-		if (b->box[i] && kinds[i]->pci_write32)
-			st = kinds[i]->pci_write32(b->box[i], at, value, f);
-	return st;
+	FIRST_ANSWER(pci_write32, at, value, f);
 }
 
 enum status boxes_mmio_read(struct boxes *b, uint64_t address, unsigned width_bytes, uint64_t *value, struct sim_finding *f)
 {
-	enum status st = ST_MISSING;
-	for (unsigned i = 0; i < COUNT_OF(kinds) && st == ST_MISSING; i++)
-		if (b->box[i] && kinds[i]->mmio_read)
-			st = kinds[i]->mmio_read(b->box[i], address, width_bytes, value, f);
-	return st;
+	FIRST_ANSWER(mmio_read, address, width_bytes, value, f);
 }
 
 enum status boxes_mmio_write(struct boxes *b, uint64_t address, unsigned width_bytes, uint64_t value, struct sim_finding *f)
 {
-	enum status st = ST_MISSING;
-	for (unsigned i = 0; i < COUNT_OF(kinds) && st == ST_MISSING; i++)
-		if (b->box[i] && kinds[i]->mmio_write)
-			st = kinds[i]->mmio_write(b->box[i], address, width_bytes, value, f);
-	return st;
+	FIRST_ANSWER(mmio_write, address, width_bytes, value, f);
 }
