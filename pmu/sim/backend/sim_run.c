@@ -405,6 +405,37 @@ static __attribute__((noinline)) void hart_run_twin(struct sim *s, struct hart *
 	hart_go(s, h, until_grant, only, true);
 }
 
+/* Runs the harts until their jobs have ended. */
+static void run_all(struct sim *s, struct hart **running, unsigned left)
+{
+	uint64_t grant[MACHINE_THREADS_MAX]; /* of each; what one hart does changes its own and its sibling's alone */
+	for (unsigned i = 0; i < left; i++)
+		grant[i] = grant_of(s, running[i]);
+	while (left) {
+		unsigned least = 0;
+		uint64_t next = UINT64_MAX;
+		for (unsigned i = 1; i < left; i++) {
+			if (grant[i] < grant[least]) {
+				next = grant[least];
+				least = i;
+			} else if (grant[i] < next) {
+				next = grant[i];
+			}
+		}
+		struct hart *const h = running[least], *const o = sibling(s, h);
+		(s->m.topology_threads > 1 ? hart_run_twin : hart_run)(s, h, grant_until(s, h, next), left == 1);
+		if (!h->job) {
+			running[least] = running[--left];
+			grant[least] = grant[left];
+		} else {
+			grant[least] = grant_of(s, h);
+		}
+		for (unsigned i = 0; o && o->job && i < left; i++)
+			if (running[i] == o)
+				grant[i] = grant_of(s, o);
+	}
+}
+
 enum status sim_run(struct sim *s, struct job *jobs, unsigned n, uint64_t limit_tsc)
 {
 	struct hart *running[MACHINE_THREADS_MAX];
@@ -454,25 +485,7 @@ enum status sim_run(struct sim *s, struct job *jobs, unsigned n, uint64_t limit_
 		core_want_retired(h->core, counters_want_retired(h->counters));
 	}
 	s->recall_wait = s->recall_off ? UINT32_MAX : RECALL_WAIT;
-	while (left) {
-		unsigned least = 0;
-		uint64_t next = UINT64_MAX;
-		for (unsigned i = 1; i < left; i++) {
-			uint64_t c = grant_of(s, running[i]);
-			if (c < grant_of(s, running[least])) {
-				next = grant_of(s, running[least]);
-				least = i;
-			} else if (c < next) {
-				next = c;
-			}
-		}
-		if (s->m.topology_threads > 1)
-			hart_run_twin(s, running[least], grant_until(s, running[least], next), left == 1);
-		else
-			hart_run(s, running[least], next, left == 1);
-		if (!running[least]->job)
-			running[least] = running[--left];
-	}
+	run_all(s, running, left);
 	for (unsigned i = 0; i < n && first == ST_OK; i++)
 		first = jobs[i].status;
 	for (unsigned i = 0; i < s->threads; i++) /* a counter that could not count */

@@ -7,7 +7,7 @@
 #define CORE_RING 65536u /* cycles of the reservation rings; a power of two */
 #define CORE_RING_MASK (CORE_RING - 1)
 #define CORE_STRETCH 32u /* cycles per mark in the ring of ports */
-#define STORE_RING 1024u /* stores remembered; a power of two above the largest store buffer */
+#define STORE_RING 512u /* stores remembered; a power of two, not below the largest store buffer */
 #define LEAVE_STRETCH 8u /* cycles per mark in the reservation station's ring */
 #define LEAVE_NEAR 8u    /* departures nearer than this have no mark */
 #define GRANULES 512u    /* 8-byte pieces of a 4 KiB page */

@@ -190,6 +190,11 @@ static inline __attribute__((always_inline)) void uncore_read(struct memory *s, 
 	struct socket *k = c->here;
 	if (!plain && s->float_cycles)
 		s->lat = s->lat_of[uncore_is_other(s, t)];
+	if (!plain) { /* a stream asks for the next line soon */
+		socket_near(k, line + 1);
+		if (c->peer)
+			socket_near(c->peer, line + 1);
+	}
 	const uint64_t came = t;
 	uint8_t *block = NULL; /* of its set in the L3 */
 	uint32_t set = 0, way = CACHE_NONE;

@@ -46,10 +46,14 @@ uint64_t l2_sq_start_slow(const struct memory *s, struct cluster *k, uint32_t li
 	return pool_start(&k->sq, t, uncore_lasts(s, k, line), 0);
 }
 
+uint64_t memory_lfb_lasts(const struct memory *s, const struct private_core *c, uint32_t line)
+{
+	return cache_find(&c->cluster->l2, line) != CACHE_NONE ? c->cluster->m->l2_cycles : uncore_lasts(s, c->cluster, line);
+}
+
 uint64_t memory_lfb_start_slow(const struct memory *s, struct private_core *c, uint32_t line, uint64_t t)
 {
-	return pool_start(&c->lfb, t, cache_find(&c->cluster->l2, line) != CACHE_NONE ? c->cluster->m->l2_cycles : uncore_lasts(s, c->cluster, line),
-	                  c->wc_open);
+	return pool_start(&c->lfb, t, memory_lfb_lasts(s, c, line), c->wc_open);
 }
 
 uint64_t memory_room(const struct memory *s, unsigned core, uint64_t t)

@@ -209,15 +209,19 @@ static inline uint64_t l2_sq_start(const struct memory *s, struct cluster *k, ui
 	return pool_has_any(&k->sq, t) ? t : l2_sq_start_slow(s, k, line, t);
 }
 uint64_t memory_lfb_start_slow(const struct memory *s, struct private_core *c, uint32_t line, uint64_t t);
+/* How long it is held at least. */
+uint64_t memory_lfb_lasts(const struct memory *s, const struct private_core *c, uint32_t line);
+/* coherence.c: unloaded time of a line from beyond the L2. */
+uint64_t uncore_lasts(const struct memory *s, const struct cluster *k, uint32_t line);
 /* Whether memory_lfb_start, l2_sq_start would return a later time. */
 static inline bool l2_sq_is_full(const struct memory *s, struct cluster *k, uint32_t line, uint64_t t)
 {
-	return !pool_has_any(&k->sq, t) && (pool_is_full_at(&k->sq, t, k->sq.entries) || l2_sq_start_slow(s, k, line, t) > t);
+	return !pool_has_any(&k->sq, t) && (pool_is_full_at(&k->sq, t, k->sq.entries) || !pool_has_stretch(&k->sq, t, uncore_lasts(s, k, line), k->sq.entries));
 }
 static inline bool memory_lfb_is_full(const struct memory *s, struct private_core *c, uint32_t line, uint64_t t)
 {
 	const uint32_t n = c->wc_open + 1 < c->lfb.entries ? c->lfb.entries - c->wc_open : 1;
-	return !pool_has_room(&c->lfb, t, c->wc_open) && (pool_is_full_at(&c->lfb, t, n) || memory_lfb_start_slow(s, c, line, t) > t);
+	return !pool_has_room(&c->lfb, t, c->wc_open) && (pool_is_full_at(&c->lfb, t, n) || !pool_has_stretch(&c->lfb, t, memory_lfb_lasts(s, c, line), n));
 }
 static inline uint64_t memory_lfb_start(const struct memory *s, struct private_core *c, uint32_t line, uint64_t t)
 {
@@ -282,8 +286,6 @@ static inline __attribute__((always_inline)) void prefetch_streamer(struct memor
 	}
 }
 
-/* coherence.c: unloaded time of a line from beyond the L2. */
-uint64_t uncore_lasts(const struct memory *s, const struct cluster *k, uint32_t line);
 /* coherence.h's uncore_read, compiled in full. */
 void uncore_read_some(struct memory *s, struct cluster *k, const struct ask *q, uint64_t t, struct fill *f);
 /* The L2 of a cluster (or a core, if there is no L2) evicts a line; gone: no other cache of the cluster holds it. */

@@ -72,6 +72,7 @@ void pool_init(struct pool *p, uint32_t entries, uint32_t ahead, struct pool_use
 	p->most_bytes = (entries > 1 ? entries - 1 : 0) * sizeof(*use);
 	p->end = use + POOL_ROOM * p->history;
 	p->last = p->settled = use + p->history;
+	p->begin = p->begin_end = (uint64_t *)(void *)p->end;
 }
 
 /* The latest end of those that are forgotten now: no search goes back beyond it. */
@@ -83,67 +84,153 @@ static void forget(struct pool *p)
 	forgotten->to = 0;
 }
 
+static uint64_t *begins(const struct pool *p) { return (uint64_t *)(void *)p->end; }
+
+static void note_beginning(struct pool *p, uint64_t from)
+{
+	if (p->begin_end == begins(p) + POOL_BEGINS * p->history) {
+		const size_t count = (size_t)(p->begin_end - p->begin);
+		memmove(begins(p), p->begin, count * sizeof(*p->begin));
+		p->begin = begins(p);
+		p->begin_end = p->begin + count;
+	}
+	uint64_t *b = p->begin_end++;
+	for (; b > p->begin && b[-1] > from; b--) /* most of them are in order */
+		*b = b[-1];
+	*b = from;
+}
+
+/* Of a use that is forgotten: it is among the first. */
+static void forget_beginning(struct pool *p, uint64_t from)
+{
+	uint64_t *b = p->begin;
+	while (*b != from)
+		b++;
+	for (; b > p->begin; b--)
+		*b = b[-1];
+	p->begin++;
+}
+
 void pool_settle_some(struct pool *p)
 {
-	const struct pool_use *u = p->settled;
-	uint64_t begun = p->begun;
+	const struct pool_use *u = p->settled, *const sentinel = p->last - p->history;
+	if (u <= sentinel) { /* all of them are new */
+		p->begin = p->begin_end = begins(p);
+		u = sentinel;
+	}
 	while (u != p->last) {
 		u++;
-		begun = u->from > begun ? u->from : begun;
+		if ((size_t)(p->begin_end - p->begin) == p->history)
+			forget_beginning(p, (u - p->history)->from);
+		note_beginning(p, u->from);
 	}
-	p->begun = begun;
+	p->begun = p->begin_end[-1];
 	p->settled = p->last;
 	forget(p);
 }
 
 void pool_move(struct pool *p)
 {
-	forget(p);
+	if (p->settled > p->last - p->history)
+		pool_settle(p); /* what it would look for is no longer there behind the move */
+	else
+		forget(p);
 	const struct pool_use *from = p->last - p->history;
 	const size_t back = (size_t)(from - p->use);
 	memcpy(p->use, from, (p->history + 1) * sizeof(*from)); /* there is room for POOL_ROOM times as many: they do not overlap */
 	p->last -= back;
-	p->settled = (size_t)(p->settled - p->use) < back ? p->use : p->settled - back; /* what is forgotten no longer begins for
-	                                                                                   anybody */
+	p->settled = (size_t)(p->settled - p->use) < back ? p->use : p->settled - back;
 }
 
-/* Walks through the beginnings and ends of uses in the order of time. */
+/* The first of the beginnings, of the ends, that is later than t. */
+static const uint64_t *begin_after(const struct pool *p, uint64_t t)
+{
+	const uint64_t *least = p->begin, *most = p->begin_end;
+	while (least < most) {
+		const uint64_t *const middle = least + (most - least) / 2;
+		if (*middle > t)
+			most = middle;
+		else
+			least = middle + 1;
+	}
+	return least;
+}
+
+static const struct pool_use *end_after(const struct pool *p, uint64_t t)
+{
+	const struct pool_use *least = p->last - p->history + 1, *most = p->last + 1;
+	while (least < most) {
+		const struct pool_use *const middle = least + (most - least) / 2;
+		if (middle->to > t)
+			most = middle;
+		else
+			least = middle + 1;
+	}
+	return least;
+}
+
+/* What is ahead of a time: the next to begin, the next to end, and how many are held. */
+struct ahead { const uint64_t *begin; const struct pool_use *end; size_t held; };
+static struct ahead ahead_of(const struct pool *p, uint64_t t)
+{
+	struct ahead a = { begin_after(p, t), end_after(p, t), 0 };
+	a.held = (size_t)(p->last + 1 - a.end) - (size_t)(p->begin_end - a.begin);
+	return a;
+}
+
+/* Walks through the beginnings and ends of uses in the order of time, but through no stretch that is known to be full. */
 static uint64_t search(const struct pool *p, uint64_t t, uint64_t cycles, uint32_t n)
 {
-	uint64_t begins[POOL_HISTORY_MOST + 1], *begin = begins; /* later than t, the earliest last */
-	const struct pool_use *end = p->last;
-	uint32_t held = 0, soon = 0; /* held at t; beginning before `cycles` are over */
-	const uint64_t over = t + cycles;
-	*begin = UINT64_MAX;
-	for (; end->to > t; end--) {
-		const uint64_t from = end->from;
-		if (from <= t) {
-			held++;
-			continue;
-		}
-		soon += from < over;
-		uint64_t *b = ++begin; /* most of them are in order */
-		for (; b[-1] < from; b--)
-			*b = b[-1];
-		*b = from;
-	}
-	if (held + soon < n)
-		return t;
+	struct ahead a = ahead_of(p, t);
 	uint64_t start = t;
-	bool room = held < n;
-	end++; /* the next to end */
-	for (; begin > begins; begin--) {
-		const uint64_t from = *begin;
-		for (; end->to <= from; end++)
-			if (held-- == n) {
+	bool room = a.held < n;
+	while (a.begin < p->begin_end) {
+		const uint64_t from = *a.begin;
+		for (; a.end->to <= from; a.end++)
+			if (a.held-- == n) {
 				room = true;
-				start = end->to;
+				start = a.end->to;
 			}
 		if (room && from >= start + cycles)
 			return start;
-		room &= ++held < n;
+		a.begin++;
+		if (++a.held < n || !room)
+			continue;
+		const uint64_t known = pool_known(p, from, cycles, n);
+		room = false;
+		if (known > from) {
+			a = ahead_of(p, start = known);
+			room = a.held < n;
+		}
 	}
-	return room ? start : end[held - n].to;
+	return room ? start : a.end[a.held - n].to;
+}
+
+bool pool_is_full_at(struct pool *p, uint64_t t, uint32_t n)
+{
+	pool_settle(p);
+	if (pool_is_solid(p, t, n))
+		return true;
+	const struct ahead a = ahead_of(p, t);
+	if (a.held < n)
+		return false;
+	p->solid = (struct pool_full){ t, a.end[a.held - n].to, 1, n }; /* until then no more than held - n have ended */
+	return true;
+}
+
+bool pool_has_stretch(struct pool *p, uint64_t t, uint64_t cycles, uint32_t n)
+{
+	pool_settle(p);
+	if (pool_known(p, t, cycles, n) > t)
+		return false;
+	struct ahead a = ahead_of(p, t);
+	for (; a.begin < p->begin_end && *a.begin < t + cycles; a.begin++) {
+		for (; a.end->to <= *a.begin; a.end++)
+			a.held--;
+		if (++a.held >= n)
+			return false;
+	}
+	return true;
 }
 
 /* Further uses make a full pool no emptier, so results of searches stay true and a search begins where the last one ended.

@@ -24,12 +24,14 @@ struct pool {
 	struct pool_use *last; /* ascending by `to` up to here: nothing is held after the end of this one */
 	struct pool_use *settled; /* what follows is the state for the uses up to here: pool_settle */
 	uint64_t begun;        /* no remembered use begins later: from then on entries only become free */
+	uint64_t *begin, *begin_end; /* when the settled uses begin, ascending, from here to there */
 	struct pool_use *use, *end; /* [POOL_ROOM * history]: when full, the latest uses move to the beginning */
 	uint64_t forgotten;    /* the latest end of a forgotten use (its `to` is 0): nothing is known of the time before */
 	struct pool_full full[POOL_FULL], solid; /* solid: in each cycle of it that many are held */
 	uint64_t marks[POOL_MARKS]; /* indexed by the line's lowest bits: not before this has the last use for such a line ended */
 };
-#define POOL_ROOM 5u
+#define POOL_ROOM 4u
+#define POOL_BEGINS 2u /* beginnings have room for so many times as many as are remembered, behind the uses */
 
 /* The number of uses that a pool remembers. A core's stores request lines later, by a reorder buffer of waits, than the
  * loads behind them. `ahead`: upper bound of requests whose time has not come; a use forgotten before it is over would let
@@ -44,7 +46,7 @@ static inline uint32_t pool_history(uint32_t entries, uint32_t ahead)
 }
 
 /* Bytes at `use` that pool_init needs. */
-static inline size_t pool_bytes(uint32_t entries, uint32_t ahead) { return POOL_ROOM * pool_history(entries, ahead) * sizeof(struct pool_use); }
+static inline size_t pool_bytes(uint32_t entries, uint32_t ahead) { return pool_history(entries, ahead) * (POOL_ROOM * sizeof(struct pool_use) + POOL_BEGINS * sizeof(uint64_t)); }
 void pool_init(struct pool *p, uint32_t entries, uint32_t ahead, struct pool_use *use);
 
 /* Whether an entry is always free from t on. */
@@ -95,19 +97,9 @@ static inline uint64_t pool_known(const struct pool *p, uint64_t t, uint64_t cyc
 uint64_t pool_start_slow(struct pool *p, uint64_t t, uint64_t cycles, uint32_t n);
 
 /* Whether n entries are held in cycle t: pool_start then gives a later cycle for any duration. */
-static inline bool pool_is_full_at(struct pool *p, uint64_t t, uint32_t n)
-{
-	pool_settle(p);
-	if (pool_is_solid(p, t, n))
-		return true;
-	uint32_t held = 0;
-	for (const struct pool_use *u = p->last; u->to > t; u--)
-		if (u->from <= t && ++held == n) {
-			p->solid = (struct pool_full){ t, u->to, 1, n }; /* none of these ends earlier */
-			return true;
-		}
-	return false;
-}
+bool pool_is_full_at(struct pool *p, uint64_t t, uint32_t n);
+/* Where they are not: whether fewer are held for `cycles` cycles from t on, so that pool_start gives t. */
+bool pool_has_stretch(struct pool *p, uint64_t t, uint64_t cycles, uint32_t n);
 
 /* The earliest time >= t from which on fewer than entries - withheld are held for `cycles` cycles, at least one. */
 static inline uint64_t pool_start(struct pool *p, uint64_t t, uint64_t cycles, uint32_t withheld)

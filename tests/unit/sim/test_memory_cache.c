@@ -1,4 +1,4 @@
-/* Replacement against naive models; slices; sameness of two runs. */
+/* Replacement and reservations against naive models; slices; sameness of two runs. */
 #include <stdarg.h>
 #include <setjmp.h>
 #include <stddef.h>
@@ -7,6 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include "pmu/sim/memory/cache.h"
+#include "pmu/sim/memory/reservation.h"
 #include "tests/unit/rigs/memory_rig.h"
 
 static uint64_t random_state = 1;
@@ -242,6 +243,75 @@ static void test_memory_twice_the_same(void **state)
 	assert_true(a == fingerprint());
 }
 
+#define USES 6000u
+#define USES_LOOK 400u /* further back all are over */
+
+/* Naively: the uses so far; how many of them are held in a cycle. */
+struct naive_pool { uint64_t from[USES], to[USES]; unsigned count; };
+static unsigned held_at(const struct naive_pool *n, uint64_t t)
+{
+	unsigned held = 0;
+	for (unsigned i = n->count > USES_LOOK ? n->count - USES_LOOK : 0; i < n->count; i++)
+		held += n->from[i] <= t && t < n->to[i];
+	return held;
+}
+
+static unsigned end_later(const struct naive_pool *n, uint64_t t)
+{
+	unsigned later = 0;
+	for (unsigned i = n->count > USES_LOOK ? n->count - USES_LOOK : 0; i < n->count; i++)
+		later += n->to[i] > t;
+	return later;
+}
+
+static uint64_t naive_start(const struct naive_pool *n, uint64_t t, uint64_t cycles, unsigned most)
+{
+	for (uint64_t start = t, at = t;; at++)
+		if (held_at(n, at) >= most)
+			start = at + 1;
+		else if (at + 1 == start + cycles)
+			return start;
+}
+
+/* Requests out of their order in time, of which some last longer than was expected: behind a stretch that is full, too. */
+static void test_pool_starts_where_the_naive_one_does(void **state)
+{
+	(void)state;
+	for (unsigned entries = 2; entries <= 12; entries += 5) {
+		static struct naive_pool n;
+		struct pool p;
+		struct pool_use *use = malloc(pool_bytes(entries, 128));
+		uint64_t now = 3000;
+		unsigned later = 0, full = 0, without = 0;
+		n.count = 0;
+		pool_init(&p, entries, 128, use);
+		while (n.count < USES) {
+			const uint64_t t = now + dice(1000), cycles = 1 + dice(60);
+			const unsigned withheld = dice(4) ? 0 : dice(entries), most = entries - withheld;
+			const uint64_t start = naive_start(&n, t, cycles, most);
+			const bool is_full = held_at(&n, t) >= most;
+			if (dice(2)) { /* known before it is searched, or behind it */
+				assert_int_equal(pool_is_full_at(&p, t, most), is_full);
+				if (!is_full)
+					assert_int_equal(pool_has_stretch(&p, t, cycles, most), start == t);
+			}
+			assert_int_equal(pool_start(&p, t, cycles, withheld), start);
+			n.from[n.count] = start;
+			n.to[n.count] = start + cycles + (dice(3) ? 0 : dice(60));
+			pool_add(&p, start, n.to[n.count], n.count, 0);
+			n.count++;
+			later += start > t;
+			full += is_full;
+			without += start > t && !is_full;
+			now += dice(2 * 50 / entries + 2);
+			while (end_later(&n, now) > 100) /* more are remembered */
+				now += 50;
+		}
+		assert_true(later > USES / 20 && full > USES / 40 && without > USES / 200);
+		free(use);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -251,6 +321,7 @@ int main(void)
 		cmocka_unit_test(test_cache_slices_share_evenly),
 		cmocka_unit_test(test_cache_ready_times_outlive_their_32_bits),
 		cmocka_unit_test(test_memory_twice_the_same),
+		cmocka_unit_test(test_pool_starts_where_the_naive_one_does),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
