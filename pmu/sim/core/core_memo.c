@@ -290,6 +290,7 @@ OWN_PAGE enum status core_memo(struct core_thread *c, struct memo *m, struct mem
 		m->version = c->signals->version;
 		m->rob_size = c->rob_size;
 		m->tape = (struct signal_tape){ .most = MEMO_EMITTED, .emitted = m->emitted };
+		signals_note(&m->noted, c->signals, &m->tape);
 		m->pause = PAUSE_FIRST;
 		m->gain = 0;
 		memo_forget(m);

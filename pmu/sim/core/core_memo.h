@@ -49,7 +49,7 @@ struct memo {
 	uint64_t recalled;            /* instructions so far */
 	int32_t gain;                 /* instructions replayed, minus the cost of recording */
 	uint32_t nodes, ops, emissions, words; /* in use; number 0 of each means none */
-	struct signals noted;
+	struct signals noted;         /* subscribes to what that version does, and records it */
 	struct signal_tape tape;
 	struct signal_emission emitted[MEMO_EMITTED];
 	const struct memo_op *path[MEMO_EVENTS + 1];

@@ -204,7 +204,7 @@ enum status memo_note(struct core_thread *c, struct memo *m, struct memo_run *r,
 	*next = 0;
 	*stop = false;
 	m->tape.count = 0;
-	signals_note(&m->noted, c->signals, &m->tape);
+	m->noted.open = c->signals->open;
 	c->signals = &m->noted;
 	c->tape = &t;
 	if (done && done->alt)
