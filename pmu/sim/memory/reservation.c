@@ -142,31 +142,33 @@ void pool_move(struct pool *p)
 	p->settled = (size_t)(p->settled - p->use) < back ? p->use : p->settled - back;
 }
 
+#define LOOK_BACK 64 /* most that is asked for lies so near the end */
+
 /* The first of the beginnings, of the ends, that is later than t. */
 static const uint64_t *begin_after(const struct pool *p, uint64_t t)
 {
-	const uint64_t *least = p->begin, *most = p->begin_end;
-	while (least < most) {
-		const uint64_t *const middle = least + (most - least) / 2;
-		if (*middle > t)
-			most = middle;
-		else
-			least = middle + 1;
-	}
-	return least;
+	const uint64_t *b = p->begin_end, *first = p->begin;
+	for (unsigned i = 0; b > first && b[-1] > t; i++, b--)
+		if (i == LOOK_BACK) {
+			size_t n = (size_t)(b - first);
+			for (; n > 1; n -= n / 2)
+				first += first[n / 2 - 1] <= t ? n / 2 : 0;
+			return first + (*first <= t);
+		}
+	return b;
 }
 
 static const struct pool_use *end_after(const struct pool *p, uint64_t t)
 {
-	const struct pool_use *least = p->last - p->history + 1, *most = p->last + 1;
-	while (least < most) {
-		const struct pool_use *const middle = least + (most - least) / 2;
-		if (middle->to > t)
-			most = middle;
-		else
-			least = middle + 1;
-	}
-	return least;
+	const struct pool_use *u = p->last + 1, *first = u - p->history;
+	for (unsigned i = 0; u > first && u[-1].to > t; i++, u--)
+		if (i == LOOK_BACK) {
+			size_t n = (size_t)(u - first);
+			for (; n > 1; n -= n / 2)
+				first += first[n / 2 - 1].to <= t ? n / 2 : 0;
+			return first + (first->to <= t);
+		}
+	return u;
 }
 
 /* What is ahead of a time: the next to begin, the next to end, and how many are held. */
