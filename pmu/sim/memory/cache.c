@@ -58,15 +58,6 @@ void cache_init(struct cache *c, struct arena *a, uint32_t sets, uint32_t ways, 
 	if (!a->at)
 		return;
 	*c = n;
-	memset(n.blocks, 0, (size_t)sets * n.block_bytes);
-	for (uint32_t set = 0; set < sets; set++) {
-		uint8_t *block = cache_block_at(&n, cache_first(&n, set));
-		memset(block + n.tags_at, 0xFF, 4 * ways);
-		if (policy == REPLACE_LRU)
-			*(uint64_t *)(void *)block = 0xFEDCBA9876543210ull;
-		for (uint32_t w = 0; stamps && w < ways; w++)
-			((int64_t *)(void *)(block + n.stamps_at))[w] = -(int64_t)w;
-	}
 }
 
 uint32_t cache_new_epoch(struct cache *c, uint64_t ready)
@@ -111,7 +102,7 @@ static void touch_tree(const struct cache *c, uint64_t *tree, uint32_t way)
 void cache_touch_slow(struct cache *c, uint8_t *block, uint32_t way)
 {
 	if (c->policy == REPLACE_LRU)
-		((int64_t *)(void *)(block + c->stamps_at))[way] = ++c->newest;
+		((int64_t *)(void *)(block + c->stamps_at))[way] = ++c->newest + way;
 	else if (c->policy == REPLACE_TREE)
 		touch_tree(c, (uint64_t *)(void *)block, way);
 }
@@ -123,12 +114,12 @@ uint32_t cache_victim_slow(struct cache *c, const uint8_t *block)
 		const int64_t *stamps = (const int64_t *)(const void *)(block + c->stamps_at);
 		uint32_t oldest = 0;
 		for (uint32_t w = 1; w < c->ways; w++)
-			if (stamps[w] < stamps[oldest])
+			if (stamps[w] - (int64_t)w < stamps[oldest] - (int64_t)oldest)
 				oldest = w;
 		return oldest;
 	}
 	for (uint32_t w = 0; w < c->ways; w++)
-		if (tags[w] == CACHE_NONE)
+		if (!tags[w])
 			return w;
 	if (c->policy == REPLACE_TREE) {
 		const uint64_t tree = *(const uint64_t *)(const void *)block;
@@ -152,24 +143,24 @@ void cache_drop(struct cache *c, uint32_t index)
 	const uint32_t way = cache_way_at(index);
 	uint8_t *block = cache_block_at(c, index);
 	uint32_t *tag = (uint32_t *)(void *)(block + c->tags_at) + way;
-	if (*tag == CACHE_NONE)
+	if (!*tag)
 		return;
 	c->used--;
-	*tag = CACHE_NONE;
+	*tag = 0;
 	block[c->states_at + way] = LINE_I;
 	if (c->policy != REPLACE_LRU)
 		return;
 	if (c->ways > CACHE_NIBBLE_WAYS) { /* the next way to be filled */
-		((int64_t *)(void *)(block + c->stamps_at))[way] = --c->oldest;
+		((int64_t *)(void *)(block + c->stamps_at))[way] = --c->oldest + way;
 		return;
 	}
-	uint64_t *order = (uint64_t *)(void *)block;
+	uint64_t order = cache_order(block);
 	uint32_t i = 0;
-	while ((*order >> 4 * i & 15) != way)
+	while ((order >> 4 * i & 15) != way)
 		i++;
 	for (; i + 1 < c->ways; i++) {
-		const uint64_t next = *order >> 4 * (i + 1) & 15;
-		*order = (*order & ~(15ull << 4 * i)) | next << 4 * i;
+		const uint64_t next = order >> 4 * (i + 1) & 15;
+		order = (order & ~(15ull << 4 * i)) | next << 4 * i;
 	}
-	*order = (*order & ~(15ull << 4 * i)) | (uint64_t)way << 4 * i;
+	cache_set_order(block, (order & ~(15ull << 4 * i)) | (uint64_t)way << 4 * i);
 }

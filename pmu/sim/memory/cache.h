@@ -7,6 +7,9 @@
  * one hash byte per line (eight are compared at once), tags, ready times, the owner's bytes per entry, states. An entry's
  * index is its block's offset in units of 64 bytes, followed by seven bits for the way.
  *
+ * An empty array is all zeros, so that what nobody uses need not be written: tags are inverted, the order of the ways is kept as what it
+ * differs from the first one in, and stamps are higher by their way.
+ *
  * Ready times have 32 bits and count from an epoch that follows at a distance of at least 2^31 cycles: what was ready
  * before counts as ready at the epoch. No request lags that far behind another. */
 #ifndef SIM_CACHE_H
@@ -47,7 +50,7 @@ struct cache {
 	uint64_t epoch;              /* origin of ready times */
 };
 
-/* Memory for arrays. With at == NULL it only counts bytes. */
+/* Zeroed memory for arrays. With at == NULL it only counts bytes. */
 struct arena { uint8_t *at; size_t used; };
 void *arena_get(struct arena *a, size_t bytes);
 
@@ -131,10 +134,11 @@ static inline bool cache_is_usual(const struct cache *c, const unsigned w)
 }
 
 /* What an entry has. */
-static inline uint32_t *cache_tag(const struct cache *c, uint32_t i)
+static inline uint32_t *cache_tag_at(const struct cache *c, uint32_t i)
 {
 	return (uint32_t *)(void *)(cache_block_at(c, i) + c->tags_at) + cache_way_at(i);
 }
+static inline uint32_t cache_tag(const struct cache *c, uint32_t i) { return ~*cache_tag_at(c, i); }
 
 CACHE_INLINE uint32_t *cache_tags_in(const struct cache *c, uint8_t *block, const unsigned w)
 {
@@ -177,9 +181,9 @@ static inline void *cache_extra(const struct cache *c, uint32_t i)
 #define CACHE_BYTES 0x0101010101010101ull
 static inline uint8_t cache_hash(uint32_t line) { return (uint8_t)(line * 0x9E3779B1u >> 24); /* 2^32 / golden ratio */ }
 
-/* Which of n tags, with the bytes of their hashes, equals `line`; CACHE_NONE: none. Hashes, and what may be read as tags,
+/* Which of n tags, with the bytes of their hashes, is `tag`, written as `stored`; CACHE_NONE: none. Hashes, and what may be read as tags,
  * extend to a multiple of 8. */
-static inline __attribute__((always_inline)) uint32_t cache_among(const uint64_t *hashes, const uint32_t *tags, uint32_t n, uint32_t tag)
+static inline __attribute__((always_inline)) uint32_t cache_among(const uint64_t *hashes, const uint32_t *tags, uint32_t n, uint32_t tag, uint32_t stored)
 {
 	const uint64_t want = cache_hash(tag) * CACHE_BYTES;
 	for (uint32_t at = 0; at < n; at += 8) {
@@ -187,21 +191,21 @@ static inline __attribute__((always_inline)) uint32_t cache_among(const uint64_t
 		/* marks bytes that are equal, and a few that are not */
 		for (uint64_t marks = (differs - CACHE_BYTES) & ~differs & CACHE_BYTES << 7; marks; marks &= marks - 1) {
 			const uint32_t i = at + (uint32_t)__builtin_ctzll(marks) / 8;
-			if (tags[i] == tag && i < n)
+			if (tags[i] == stored && i < n)
 				return i;
 		}
 	}
 	return CACHE_NONE;
 }
 
-/* As cache_among of 16, for lookups that mostly miss: one comparison. */
+/* As cache_among of 16 ways of a set, for lookups that mostly miss: one comparison. */
 CACHE_INLINE uint32_t cache_among_16(const uint64_t *hashes, const uint32_t *tags, uint32_t tag)
 {
 	const uint64_t want = cache_hash(tag) * CACHE_BYTES, a = hashes[0] ^ want, b = hashes[1] ^ want;
 	uint64_t low = (a - CACHE_BYTES) & ~a & CACHE_BYTES << 7, high = (b - CACHE_BYTES) & ~b & CACHE_BYTES << 7;
 	for (; low | high; low ? (low &= low - 1) : (high &= high - 1)) {
 		const uint32_t i = low ? (uint32_t)__builtin_ctzll(low) / 8 : 8 + (uint32_t)__builtin_ctzll(high) / 8;
-		if (tags[i] == tag)
+		if (tags[i] == ~tag)
 			return i;
 	}
 	return CACHE_NONE;
@@ -212,7 +216,7 @@ CACHE_INLINE uint32_t cache_find_way(const struct cache *c, const uint8_t *block
 {
 	const uint64_t *const hashes = (const uint64_t *)(const void *)block + 1;
 	const uint32_t *const tags = (const uint32_t *)(const void *)(block + cache_tags_at(c, w));
-	return w == 16 ? cache_among_16(hashes, tags, line) : cache_among(hashes, tags, cache_ways(c, w), line);
+	return w == 16 ? cache_among_16(hashes, tags, line) : cache_among(hashes, tags, cache_ways(c, w), line, ~line);
 }
 
 /* Index of the line's entry in the set whose way 0 is `first`; CACHE_NONE if it is not held. */
@@ -276,14 +280,18 @@ static inline uint64_t cache_front(uint64_t order, uint32_t way)
 	return (order & ~moved) | (order << 4 & moved) | way;
 }
 
+#define CACHE_FIRST_ORDER 0xFEDCBA9876543210ull
+static inline uint64_t cache_order(const uint8_t *block) { return *(const uint64_t *)(const void *)block ^ CACHE_FIRST_ORDER; }
+static inline void cache_set_order(uint8_t *block, uint64_t order) { *(uint64_t *)(void *)block = order ^ CACHE_FIRST_ORDER; }
+
 /* Tells the replacement policy that way `way` of a set was used. */
 CACHE_INLINE void cache_touch_way(struct cache *c, uint8_t *block, uint32_t way, const unsigned w)
 {
-	uint64_t *order = (uint64_t *)(void *)block;
+	const uint64_t order = cache_order(block);
 	if (!w && __builtin_expect(!c->nibbles, 0))
 		cache_touch_slow(c, block, way);
-	else if ((*order & 15) != way)
-		*order = cache_front(*order, way);
+	else if ((order & 15) != way)
+		cache_set_order(block, cache_front(order, way));
 }
 
 static inline __attribute__((always_inline)) void cache_touch(struct cache *c, uint32_t index)
@@ -297,9 +305,9 @@ uint32_t cache_victim_slow(struct cache *c, const uint8_t *block);
 CACHE_INLINE uint32_t cache_victim_way(struct cache *c, const uint8_t *block, const unsigned w)
 {
 	if (w)
-		return (uint32_t)(*(const uint64_t *)(const void *)block >> 4 * (w - 1) & 15);
+		return (uint32_t)(cache_order(block) >> 4 * (w - 1) & 15);
 	if (__builtin_expect(c->nibbles, 1))
-		return (uint32_t)(*(const uint64_t *)(const void *)block >> c->last_nibble & 15);
+		return (uint32_t)(cache_order(block) >> c->last_nibble & 15);
 	return cache_victim_slow(c, block);
 }
 
@@ -318,7 +326,7 @@ static inline uint32_t cache_victim(struct cache *c, uint32_t line)
 CACHE_INLINE void cache_put_into(struct cache *c, uint8_t *block, uint32_t way, uint32_t old, uint32_t line, uint64_t ready, uint8_t state, const unsigned w)
 {
 	uint8_t *const state_at = cache_states_in(c, block, w) + way;
-	cache_tags_in(c, block, w)[way] = line;
+	cache_tags_in(c, block, w)[way] = ~line;
 	cache_set_ready_way(c, block, way, ready, w);
 	if (old == CACHE_NONE)
 		c->used++;
@@ -330,13 +338,13 @@ CACHE_INLINE void cache_put_into(struct cache *c, uint8_t *block, uint32_t way, 
 /* For a way that cache_victim_way has just returned. */
 CACHE_INLINE void cache_put_victim(struct cache *c, uint8_t *block, uint32_t way, uint32_t old, uint32_t line, uint64_t ready, uint8_t state, const unsigned w)
 {
-	uint64_t *order = (uint64_t *)(void *)block;
+	const uint64_t order = cache_order(block);
 	if (w == 16) /* the last comes first */
-		*order = *order << 4 | *order >> 60;
+		cache_set_order(block, order << 4 | order >> 60);
 	else if (w == 8)
-		*order = *order >> 32 << 32 | (uint32_t)((uint32_t)*order << 4 | (uint32_t)*order >> 28);
+		cache_set_order(block, order >> 32 << 32 | (uint32_t)((uint32_t)order << 4 | (uint32_t)order >> 28));
 	else if (__builtin_expect(c->nibbles, 1))
-		*order ^= (*order ^ (*order << 4 | way)) & c->order_bits;
+		cache_set_order(block, order ^ ((order ^ (order << 4 | way)) & c->order_bits));
 	else
 		cache_touch_slow(c, block, way);
 	cache_put_into(c, block, way, old, line, ready, state, w);
@@ -347,7 +355,7 @@ static inline void cache_put(struct cache *c, uint32_t index, uint32_t line, uin
 	const uint32_t way = cache_way_at(index);
 	uint8_t *block = cache_block_at(c, index);
 	cache_touch_way(c, block, way, 0);
-	cache_put_into(c, block, way, *cache_tag(c, index), line, ready, state, 0);
+	cache_put_into(c, block, way, cache_tag(c, index), line, ready, state, 0);
 }
 
 void cache_drop(struct cache *c, uint32_t index);

@@ -48,7 +48,7 @@ static inline __attribute__((always_inline)) uint32_t put(struct memory *s, unsi
 	static const enum uncore_signal in[] = { UNC_L3_IN_S, UNC_L3_IN_S, UNC_L3_IN_F, UNC_L3_IN_E, UNC_L3_IN_M };
 	static const enum uncore_signal out[] = { UNC_L3_OUT_S, UNC_L3_OUT_S, UNC_L3_OUT_F, UNC_L3_OUT_E, UNC_L3_OUT_M };
 	struct cache *l3 = &k->l3;
-	const uint32_t way = cache_victim_way(l3, block, w3), old = cache_tags_in(l3, block, w3)[way];
+	const uint32_t way = cache_victim_way(l3, block, w3), old = ~cache_tags_in(l3, block, w3)[way];
 	const unsigned slice = !plain && s->sink.deliver ? socket_slice(k, line) : 0; /* only the sink needs it */
 	if (old != CACHE_NONE) {
 		enum line_state was = (enum line_state)cache_states_in(l3, block, w3)[way];

@@ -28,7 +28,7 @@ static inline __attribute__((always_inline)) void l2_put(struct memory *s, struc
 	if (!quick && !k->l2.sets)
 		return;
 	struct cache *const l2 = &k->l2;
-	const uint32_t way = cache_victim_way(l2, block, w), old = cache_tags_in(l2, block, w)[way];
+	const uint32_t way = cache_victim_way(l2, block, w), old = ~cache_tags_in(l2, block, w)[way];
 	const bool dirty = (cache_states_in(l2, block, w)[way] & LINE_STATE) == LINE_M;
 	cache_put_victim(l2, block, way, old, line, ready, (uint8_t)(state | (demand ? 0 : LINE_PREFETCHED)), w);
 	if (!quick && g->any_lines) {

@@ -99,7 +99,7 @@ static inline __attribute__((always_inline)) uint64_t l1_fill(struct memory *s, 
 	if (i == CACHE_NONE) {
 		uint8_t *const block = cache_block_of(l1, q->line, w);
 		const uint32_t way = cache_victim_way(l1, block, w);
-		old = cache_tags_in(l1, block, w)[way];
+		old = ~cache_tags_in(l1, block, w)[way];
 		dirty = (cache_states_in(l1, block, w)[way] & LINE_STATE) == LINE_M;
 		if (!quick && g->any_lines) {
 			signal_pulse(g, SIG_L1D_REPLACED, start, 1);
@@ -370,7 +370,7 @@ static void instruction(struct memory *s, const struct mem_request *q, struct me
 	const struct ask ask = { line, q->thread, ASK_IFETCH };
 	struct fill f;
 	l2_read(s, c, &ask, q->cycle, &f);
-	const uint32_t j = cache_victim(&c->l1i, line), old = *cache_tag(&c->l1i, j);
+	const uint32_t j = cache_victim(&c->l1i, line), old = cache_tag(&c->l1i, j);
 	cache_put(&c->l1i, j, line, f.ready, LINE_S);
 	c->code_first = line < c->code_first ? line : c->code_first;
 	c->code_last = line > c->code_last ? line : c->code_last;

@@ -59,7 +59,7 @@ struct page_info { uint64_t pa; uint64_t page_bytes; unsigned node; bool executa
 struct memory;
 
 /* `pages` answers a walk: false = not mapped. `signals[thread]` receives what happens. The caller provides memory_bytes
- * bytes at `at` and keeps machine and pages alive. */
+ * zeroed bytes at `at`, of which the machine writes as it comes to them, and keeps machine and pages alive. */
 size_t memory_bytes(const struct machine *m);
 struct memory *memory_init(void *at, const struct machine *m, struct signals **signals,
                            bool (*pages)(void *self, uint64_t va, struct page_info *out), void *self);

@@ -24,7 +24,7 @@ static inline uint32_t core_asks_ahead(const struct machine *m)
 /* A translation array: the tags are page numbers, the entries' extra bytes the pages' physical addresses. */
 struct tlb { struct cache c; };
 
-/* A page as found in a first level. last: bytes - 1; tag_at: where its tag is, as long as it is held, in way `way` of
+/* A page as found in a first level. last: bytes - 1; tag_at: where its tag is, inverted as `tag` is, as long as it is held, in way `way` of
  * `block`; line: of its first byte. One line of the host. */
 struct recent_page {
 	_Alignas(64) uint64_t va;
@@ -73,7 +73,7 @@ struct private_core {
 	unsigned page_shift;                     /* log2 of its bytes */
 	struct recent_page pages[RECENT_PAGES];  /* indexed by the page number's lowest bits */
 	struct recent_page code;                 /* found last in the code arrays */
-	uint32_t no_tag;                         /* CACHE_NONE */
+	uint32_t no_tag;                         /* 0: no page has it */
 	uint32_t code_first, code_last; /* the L1I never held a line outside of these */
 	bool beyond;            /* the last load missed L1D and L2 */
 	uint8_t prefetchers;    /* present and enabled, bits as in MSR 0x1A4 */
@@ -87,7 +87,7 @@ struct private_core {
 /* Which clusters of a socket hold a line, if no inclusive L3 tells: open addressing. */
 struct directory {
 	uint32_t entries, used; /* entries 0: there is none */
-	uint32_t *line;
+	uint32_t *line;         /* inverted; 0: empty */
 	uint8_t *state;
 };
 

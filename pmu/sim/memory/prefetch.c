@@ -75,7 +75,7 @@ __attribute__((noinline)) void stream_goes_on(struct memory *s, struct private_c
 __attribute__((noinline)) void stream_sought(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t)
 {
 	struct cluster *k = c->cluster;
-	const uint32_t page = line / PAGE_LINES, found = cache_among(k->stream_hashes, k->stream_page, STREAMS, page);
+	const uint32_t page = line / PAGE_LINES, found = cache_among(k->stream_hashes, k->stream_page, STREAMS, page, page);
 	const int8_t at = (int8_t)(line % PAGE_LINES);
 	if (found == CACHE_NONE) {
 		stream_begins(k, page, at, cache_hash(page));

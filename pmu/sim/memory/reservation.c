@@ -67,7 +67,6 @@ uint64_t lane_take_slow(struct lane *l, uint64_t k, uint64_t t)
 
 void pool_init(struct pool *p, uint32_t entries, uint32_t ahead, struct pool_use *use)
 {
-	memset(use, 0, pool_bytes(entries, ahead));
 	*p = (struct pool){ .entries = entries, .history = pool_history(entries, ahead), .use = use };
 	p->most_bytes = (entries > 1 ? entries - 1 : 0) * sizeof(*use);
 	p->end = use + POOL_ROOM * p->history;

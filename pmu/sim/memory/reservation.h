@@ -45,7 +45,7 @@ static inline uint32_t pool_history(uint32_t entries, uint32_t ahead)
 	return n;
 }
 
-/* Bytes at `use` that pool_init needs. */
+/* Zeroed bytes at `use` that pool_init needs. */
 static inline size_t pool_bytes(uint32_t entries, uint32_t ahead) { return pool_history(entries, ahead) * (POOL_ROOM * sizeof(struct pool_use) + POOL_BEGINS * sizeof(uint64_t)); }
 void pool_init(struct pool *p, uint32_t entries, uint32_t ahead, struct pool_use *use);
 

@@ -41,9 +41,9 @@ void directory_near(const struct directory *d, uint32_t line) { __builtin_prefet
 uint32_t directory_find(const struct directory *d, uint32_t line)
 {
 	for (uint32_t i = dir_hash(d, line);; i = dir_next(d, i)) {
-		if (d->line[i] == line)
+		if (d->line[i] == ~line)
 			return i;
-		if (d->line[i] == CACHE_NONE)
+		if (!d->line[i])
 			return CACHE_NONE;
 	}
 }
@@ -52,9 +52,9 @@ uint32_t directory_add(struct directory *d, uint32_t line)
 {
 	d->used++;
 	uint32_t i = dir_hash(d, line);
-	while (d->line[i] != CACHE_NONE)
+	while (d->line[i])
 		i = dir_next(d, i);
-	d->line[i] = line;
+	d->line[i] = ~line;
 	return i;
 }
 
@@ -62,8 +62,8 @@ uint32_t directory_add(struct directory *d, uint32_t line)
 static void dir_remove(const struct memory *s, struct socket *k, uint32_t i)
 {
 	struct directory *d = &k->directory;
-	for (uint32_t j = dir_next(d, i); d->line[j] != CACHE_NONE; j = dir_next(d, j)) {
-		const uint32_t want = dir_hash(d, d->line[j]);
+	for (uint32_t j = dir_next(d, i); d->line[j]; j = dir_next(d, j)) {
+		const uint32_t want = dir_hash(d, ~d->line[j]);
 		if (dir_steps(d, want, j) < dir_steps(d, i, j))
 			continue; /* its home position lies behind the gap: it stays */
 		d->line[i] = d->line[j];
@@ -71,7 +71,7 @@ static void dir_remove(const struct memory *s, struct socket *k, uint32_t i)
 		socket_set_holders(s, k, i, socket_holders_of(s, k, j));
 		i = j;
 	}
-	d->line[i] = CACHE_NONE;
+	d->line[i] = 0;
 	d->used--;
 }
 
@@ -114,9 +114,7 @@ void socket_init(struct memory *s, struct socket *k, struct arena *a)
 	if (!a->at)
 		return;
 	k->holders = mask;
-	memset(mask, 0, (size_t)n * s->holder_bytes);
 	k->directory = (struct directory){ .entries = n, .line = line, .state = state };
-	memset(line, 0xFF, n * sizeof(*line));
 	struct pool *pool[3] = { &k->read_tracker, &k->write_tracker, &k->peer_tracker };
 	for (unsigned i = 0; i < 3; i++)
 		pool_init(pool[i], tracker[i], ahead, use[i]);

@@ -118,13 +118,13 @@ static void remember(struct memory *s, struct private_core *c, enum translate_fo
 {
 	const uint32_t last = (1u << f.shift) - 1;
 	struct recent_page *p = what == FOR_CODE ? &c->code : &c->pages[va >> f.shift & (RECENT_PAGES - 1)];
-	*p = (struct recent_page){ .va = va & ~(uint64_t)last, .pa = pa & ~(uint64_t)last, .last = last, .ready = ready, .tag = page_tag(va, f.shift), .tag_at = &c->no_tag };
+	*p = (struct recent_page){ .va = va & ~(uint64_t)last, .pa = pa & ~(uint64_t)last, .last = last, .ready = ready, .tag = ~page_tag(va, f.shift), .tag_at = &c->no_tag };
 	p->line = line_of(s, p->pa);
 	if (f.i != CACHE_NONE) { /* a machine may lack this array */
 		p->array = &f.in->c;
 		p->block = cache_block_at(p->array, f.i);
 		p->way = cache_way_at(f.i);
-		p->tag_at = cache_tag(p->array, f.i);
+		p->tag_at = cache_tag_at(p->array, f.i);
 	}
 	if ((p->line & (NODE_LINES - 1)) + (last >> 6) >= NODE_LINES) /* its line numbers wrap: they are not consecutive */
 		p->va = UINT64_MAX;
@@ -142,7 +142,7 @@ void pages_forget(struct private_core *c)
 	c->code = c->pages[0];
 	c->latest = &c->pages[0];
 	c->page_shift = 12;
-	c->no_tag = CACHE_NONE;
+	c->no_tag = 0;
 }
 
 /* Runs the walk from cycle t on; returns when it completes. */
@@ -268,7 +268,7 @@ static void tlb_flush(struct tlb *t, uint64_t va, uint64_t bytes, unsigned shift
 {
 	for (uint32_t set = 0; set < t->c.sets; set++)
 		for (uint32_t w = 0; w < t->c.ways; w++) {
-			const uint32_t i = cache_first(&t->c, set) | w, tag = *cache_tag(&t->c, i);
+			const uint32_t i = cache_first(&t->c, set) | w, tag = cache_tag(&t->c, i);
 			if (tag == CACHE_NONE || (tag & mask) != mark)
 				continue;
 			const uint32_t first = page_tag(va, shift), last = page_tag(va + bytes - 1, shift), page = tag & ~mask;
@@ -301,7 +301,7 @@ static void tlb_empty(struct tlb *t)
 	for (uint32_t set = 0; set < t->c.sets; set++)
 		for (uint32_t w = 0; w < t->c.ways; w++) {
 			const uint32_t i = cache_first(&t->c, set) | w;
-			if (*cache_tag(&t->c, i) != CACHE_NONE)
+			if (cache_tag(&t->c, i) != CACHE_NONE)
 				cache_drop(&t->c, i);
 		}
 }

