@@ -162,7 +162,8 @@ PROOF(proof_alias, SET({ "load.alias_4k", ONCE }), SET({ "load.block.overlap", O
 /* Every eighth load is forwarded and may count here or not. A predictor that needs fewer than eight loads to gain confidence would let one in
  * eight go ahead, which causes a clear. */
 PROOF(proof_unknown_address, SET({ "load.block.sta", 800, 1010, PER_UNIT }, { "clear.memory_order", NEVER }), SET({ "load.block.sta", SOME_CYCLES }, { "clear.memory_order", NEVER }));
-PROOF(proof_disambiguation, SET({ "disambiguation.reset", ONCE }, { "clear.memory_order", ONCE }), SET({ "clear.memory_order", ONCE }));
+PROOF(proof_disambiguation, SET({ "disambiguation.reset", ONCE }, { "clear.memory_order", ONCE }), SET({ "clear.memory_order", ONCE }),
+      SET({ "clear.any", ONCE }, { "branch.misp.any", NEVER }));
 PROOF(proof_split_load, SET({ "split.load", ONCE }));
 /* Lines follow each other: where no register switches prefetchers off they are counted. */
 PROOF(proof_split_load_l2, SET({ "load.block.retire", ONCE }, { "line.in.l1d", ABOUT_ONCE }), SET({ "split.load", ONCE }, { "line.in.l1d", ABOUT_ONCE }, { "prefetch.hardware", NEVER }),
@@ -189,8 +190,10 @@ PROOF(proof_mispredict_return, SET({ "branch.misp.return", ONCE }), SET({ "branc
 PROOF(proof_divider, SET({ "divider.busy", SOME_CYCLES }));
 /* One addition each, plus six instructions that begin and end an iteration. */
 PROOF(proof_chains, SET({ "instructions", 1000, 1150, PER_UNIT }));
-PROOF(proof_assist, SET({ "assist.fp", ONCE }));
-PROOF(proof_no_assist, SET({ "assist.fp", NEVER }));
+/* Test and baseline multiply by the same instructions: what more comes, from microcode or at all, is the assists'. An iteration of the flushed products
+ * has two instructions each and two more, and an assist at least one uop. */
+PROOF(proof_assist, SET({ "assist.fp", ONCE }), SET({ "uops.microcode", SOME_CYCLES }), SET({ "uops.retired", SOME_CYCLES }));
+PROOF(proof_no_assist, SET({ "assist.fp", NEVER }), SET({ "uops.retired", 1000, 3000, PER_UNIT }));
 PROOF(proof_microcode, SET({ "microcode.switch", ONCE }), SET({ "uops.microcode", SOME_CYCLES }), SET({ "insn.decoded.complex", ONCE }));
 PROOF(proof_transition, SET({ "assist.avx_to_sse", 490, 510, PER_UNIT }, { "assist.sse_to_avx", 490, 510, PER_UNIT }));
 /* Where no event counts that renaming waits: since Sandy Bridge parts are merged by a uop of its own, the one that the test has more than its
@@ -199,7 +202,7 @@ PROOF(proof_partial_flags, SET({ "rename.flags", SOME_CYCLES }), SET({ "uops.ret
 PROOF(proof_partial_register, SET({ "rename.partial_register", SOME_CYCLES }), SET({ "uops.retired", ONCE }));
 /* Writing a control word is microcoded; whether allocation stalls too depends on the generation. Haswell and Skylake need few uops, one or two of
  * them on port 0, which loads never use (instruction_tables.pdf, LDMXCSR). */
-PROOF(proof_mxcsr, SET({ "uops.microcode", SOME_CYCLES }), SET({ "uops.port0", 900, 2100, PER_UNIT }));
+PROOF(proof_mxcsr, SET({ "uops.microcode", SOME_CYCLES }), SET({ "uops.port0", 900, 2100, PER_UNIT }), SET({ "uops.retired", SOME_CYCLES })); /* a load is one */
 /* FLDCW has one uop at least beyond its load, which is all that the baseline has in its place; whether they come from microcode depends on the
  * generation. */
 PROOF(proof_fpcw, SET({ "insn.x87", ONCE }), SET({ "uops.retired", 900, CONCEPT_ANY_NUMBER, PER_UNIT }), SET({ "uops.microcode", SOME_CYCLES }));
@@ -210,7 +213,8 @@ PROOF(proof_lock, SET({ "lock", ONCE }), SET({ "lock", SOME_CYCLES }));
 PROOF(proof_split_lock, SET({ "lock.split", ONCE }), SET({ "lock.split", SOME_CYCLES }));
 PROOF(proof_lfence, SET({ "serialise.wait", SOME_CYCLES }), SET({ "alloc.stall", SOME_CYCLES })); /* it stalls allocation, NOPs never do */
 /* The two indirect jumps of an iteration may share an entry of their predictor, in the baseline alone too. */
-PROOF(proof_smc, SET({ "clear.smc", ONCE }, { "branch.misp.any", NEVER }));
+PROOF(proof_smc, SET({ "clear.smc", ONCE }, { "branch.misp.any", NEVER }), SET({ "clear.any", ONCE }, { "branch.misp.any", NEVER }),
+      SET({ "code.invalidated", ONCE }, { "branch.misp.any", NEVER }));
 
 #undef ASKED_OF_BUS
 #undef MISSES_LLC

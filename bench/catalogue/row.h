@@ -129,6 +129,7 @@ struct row_pair {
 	bool counted;              /* the number of events is random: divide by the first proof's count */
 	bool beyond_l1;            /* the buffer is so large that the L1 holds none of it on the next round, and the L2 all; no `bytes`. Its bytes less 1 are the third argument */
 	bool lacked;               /* a stall that not every processor has: where it is neither counted nor costs anything, there is none */
+	bool uncached;             /* code that no cache of decoded uops has: where all of it retires and not all is decoded, one has */
 };
 
 /* A row whose value is found along a curve (bench/curves/curve.h).

@@ -128,11 +128,16 @@ static void value_of(const struct loop *l, const struct slope *tsc, const struct
 	}
 }
 
+/* Of a stall that not every processor has. */
+static bool costs_nothing(const struct row *r, const struct row_result *out)
+{
+	return r->pair && r->pair->lacked && out->value_milli <= FREE_MILLI && out->value_milli >= -FREE_MILLI;
+}
+
 /* Neither counted nor worth a part of a cycle, by a kernel that did its work. */
 static bool is_lacked(struct loop *l, int64_t micro[2][ROW_EVENTS_MAX], int64_t counted_milli, struct row_result *out)
 {
-	bool work = l->row->pair && l->row->pair->lacked && counted_milli <= NOTHING_MILLI && counted_milli >= -NOTHING_MILLI && out->value_milli <= FREE_MILLI &&
-	            out->value_milli >= -FREE_MILLI;
+	bool work = costs_nothing(l->row, out) && counted_milli <= NOTHING_MILLI && counted_milli >= -NOTHING_MILLI;
 
 	for (unsigned s = 0; work && s < l->set_count; s++)
 		work = evidence_work_holds(&l->counting, &l->sets[s], micro[s], "event", out);
@@ -159,6 +164,7 @@ static enum status confirmed(struct loop *l, struct row_result *out, bool *prove
 			return st;
 		work = work && evidence_work(&l->counting, &l->sets[s], micro[s], &expected_micro) == WORK_AGREES;
 	}
+	l->work_agrees = work;
 	if (l->counting.proof_count) {
 		values_of(l, micro, milli);
 		*proven = evidence_holds(&l->counting, milli, unit, &proof) && !l->counting.absence;
@@ -169,6 +175,10 @@ static enum status confirmed(struct loop *l, struct row_result *out, bool *prove
 		} else if (l->counting.absence) {
 			text_init(&reason, out->reason, sizeof(out->reason));
 			out->unprovable = evidence_lacking(l->b, &l->counting, &reason);
+		} else if (!*proven && work && r->pair && r->pair->uncached && milli[0] < l->counting.proofs[0].low_milli && milli[0] >= -NOTHING_MILLI) {
+			text_init(&reason, out->reason, sizeof(out->reason));
+			text_fmt(&reason, "a cache of decoded uops has code of it: %s", out->proof);
+			out->absent = true;
 		} else if (!*proven) {
 			text_init(&reason, out->reason, sizeof(out->reason));
 			text_fmt(&reason, "counted %s", out->proof);
@@ -183,6 +193,12 @@ static enum status confirmed(struct loop *l, struct row_result *out, bool *prove
 		out->unprovable = !l->counting.instructions;
 	} else {
 		out->unprovable = evidence_lacking(l->b, &l->counting, &reason);
+		if (out->unprovable && work && !out->noisy && costs_nothing(r, out)) {
+			text_init(&reason, out->reason, sizeof(out->reason));
+			text_fmt(&reason, "this processor has none: it costs nothing, and no event counts it");
+			out->absent = true;
+			out->unprovable = false;
+		}
 	}
 	for (unsigned s = 0; *proven && s < l->set_count; s++)
 		*proven = evidence_work_holds(&l->counting, &l->sets[s], micro[s], unit, out);

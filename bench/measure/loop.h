@@ -68,6 +68,7 @@ struct loop {
 	void *beside;       /* what the hooks keep of this row */
 	unsigned pairs;     /* good ones so far */
 	unsigned rejected;
+	bool work_agrees;   /* as many instructions retired as the code of its operations has */
 	bool unsure;        /* a stream whose windows differ however long they are: many of them, and their mean */
 	bool smt_probed;     /* rounds in which the core was shared are found by bench/measure/smt_probe.h */
 	uint32_t clock_adds;

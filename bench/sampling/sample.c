@@ -487,6 +487,7 @@ void sample_row(struct loop *l, uint64_t code, struct row_result *row)
 		return;
 	}
 	if (l->b->cpu->ibs) {
+		sample_ops_row(l, row);
 		sample_ibs_row(l, code, row);
 		if (!l->row->curve && str_equal(l->sets[0].kernel->name, "k_chase"))
 			sample_l3_row(l, row);

@@ -32,6 +32,8 @@ void sample_unprove(const struct sample_result *out, const char *method, struct 
 void sample_ibs_row(struct loop *l, uint64_t code, struct row_result *row);
 /* sample_fetch.c: fetches of rows of code by IBS. */
 void sample_fetch_row(struct loop *l, struct row_result *row);
+/* sample_ops.c: IBS as the proof of a row whose operations no event counts. */
+void sample_ops_row(struct loop *l, struct row_result *row);
 /* sample_l3.c: after sample_ibs_row, the same by the L3's counters. */
 void sample_l3_row(struct loop *l, struct row_result *row);
 

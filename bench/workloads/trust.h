@@ -5,7 +5,7 @@
 
 #include "bench/workloads/profile.h"
 
-#define TRUST_ENTRIES 149
+#define TRUST_ENTRIES 151
 
 enum trust_base { TRUST_ONE, TRUST_ITERATION, TRUST_INSTRUCTIONS, TRUST_LOADS, TRUST_STORES, TRUST_CYCLES, TRUST_TICKS };
 /* Whose counters: the core's, or those of the uncore in its socket or in the one whose memory the row reads. */

@@ -175,6 +175,14 @@ static void entries_gone(struct machine_text *t, int64_t *least, int64_t *most)
 		*least = *most;
 }
 
+/* Whether a cache of uops has room for so many lines of code, each of so many uops. */
+static bool uops_stay(struct machine_text *t, int64_t lines, int64_t uops)
+{
+	const int64_t each = larger(1, field(t, "front", "uop_cache_line_uops"));
+
+	return lines * ((uops + each - 1) / each) <= field(t, "front", "uop_cache") / each;
+}
+
 enum status expect_core(const char *machine, const char *format, const char *row, struct expectation *out)
 {
 	struct machine_text text = { machine, format, false }, *t = &text;
@@ -244,7 +252,7 @@ enum status expect_core(const char *machine, const char *format, const char *row
 		{ "exec.fsqrt_hard.latency", true, C(divide_cycles(t, "x87_sqrt", 64, 64, false) + latency(t, "x87_mul")) },
 		{ "exec.fsqrt_easy.interval", true, x87_interval(t, "x87_sqrt", 1) },
 		{ "exec.fsqrt_hard.interval", true, x87_interval(t, "x87_sqrt", 64) },
-		{ "frontend.decode.interval", code_stays(t, 8 * 3072), C(larger(larger(64 / field(t, "front", "decode_bytes"), 8 / larger(1, field(t, "front", "decode_width"))),
+		{ "frontend.decode.interval", code_stays(t, 8 * 3072) && !uops_stay(t, 384, 8), C(larger(larger(64 / field(t, "front", "decode_bytes"), 8 / larger(1, field(t, "front", "decode_width"))),
 		  8 / slots_a_cycle(t))) },
 		/* the sequencer's cycles, the decoders' for the three NOPs, and the way to it; or allocation; or its ports; or the station, in which each is until sent */
 		{ "exec.microcode_switch.penalty", true, larger(larger(larger(C((microcode + sequencer - 1) / sequencer + (3 + decoded - 1) / decoded + field(t, "front", "microcode_switch_cycles")),

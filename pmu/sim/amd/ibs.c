@@ -5,8 +5,8 @@
  * tagged; when that retires, the data registers are written, IbsOpVal is set, and counting stops until a write clears IbsOpVal.
  *
  * Fetches: ibs_fetch.c. Not modelled: ops of wrong paths, which are neither counted nor tagged; ops of a tagged instruction beyond its load (the
- * load is its first); IbsCompToRetCtr and IbsTagToRetCtr, branch fields, IbsDcPhysAd and its valid bit, page sizes, IbsOpMemWidth and
- * IbsOpDcMissOpenMemReqs, which are 0; interrupts: the local vector is masked. A tagged op that a filter keeps out leaves nothing, and counting begins anew. */
+ * load is its first); IbsCompToRetCtr and IbsTagToRetCtr, branch fields, IbsDcPhysAd and its valid bit, page sizes and IbsOpDcMissOpenMemReqs, which
+ * are 0; interrupts: the local vector is masked. A tagged op that a filter keeps out leaves nothing, and counting begins anew. */
 #include "pmu/sim/amd/ibs.h"
 
 #define MSR_OP_CTL   0xC0011033u
@@ -26,6 +26,7 @@ enum { CTL, RIP, DATA, DATA2, DATA3, LINEAR, PHYSICAL };
 #define COUNT_SHIFT  32
 #define COUNT_MASK   (0x7FFFFFFull << COUNT_SHIFT)
 #define RANDOM_MASK  0x7Fu
+#define LINE         64u
 #define LEAST        0x90u          /* the least: min_period of Linux events/amd/ibs.c, which 6.12 has not yet */
 
 #define CAP_OP       (1u << 2)
@@ -42,11 +43,13 @@ enum { CTL, RIP, DATA, DATA2, DATA3, LINEAR, PHYSICAL };
 #define D3_L1_TLB    (1ull << 2)
 #define D3_L2_TLB    (1ull << 3)
 #define D3_DC_MISS   (1ull << 7)
+#define D3_MISALIGNED (1ull << 8)
 #define D3_UNCACHED  (1ull << 14)
 #define D3_LOCKED    (1ull << 15)
 #define D3_NO_MAB    (1ull << 16)
 #define D3_LINEAR    (1ull << 17)
 #define D3_L2_MISS   (1ull << 20)
+#define WIDTH_SHIFT  22             /* binary logarithm of the bytes, plus 1 */
 #define D2_REMOTE    (1u << 4)
 
 uint32_t sim_ibs_capabilities(const struct machine *m)
@@ -185,6 +188,9 @@ static void sample(const struct machine *m, struct sim_ibs *s, const struct reti
 	if (in->load || in->store) {
 		d3 = D3_LINEAR | (in->load ? D3_LOAD : 0) | (in->store ? D3_STORE : 0) | (in->lock ? D3_LOCKED : 0);
 		s->word[LINEAR] = in->load ? r->effects->load_va : r->effects->store_va;
+		const unsigned bytes = in->load ? r->effects->load_bytes : r->effects->store_bytes;
+		d3 |= s->word[LINEAR] % LINE + bytes > LINE ? D3_MISALIGNED : 0;
+		d3 |= bytes && !(bytes & (bytes - 1)) ? (uint64_t)(__builtin_ctz(bytes) + 1) << WIDTH_SHIFT : 0;
 	}
 	if (in->load) {
 		d3 |= (r->dtlb_level > 1 ? D3_L1_TLB : 0) | (r->dtlb_level > 2 ? D3_L2_TLB : 0);

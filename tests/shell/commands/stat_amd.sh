@@ -79,17 +79,17 @@ likwid() { # no fixed counters: instructions and cycles take the first general o
 		grep -qx "CPI PMC1/PMC0" "$work/likwid" && grep -qE '^Share of cycles, .* PMC2\*[0-9.]+/PMC1$' "$work/likwid"
 }
 check "amd_export_likwid_has_no_fixed_counters" likwid
-three_methods() { # MACHINE UNIT ROW...: chase, IBS and the L3's own sampling of each row agree
+three_methods() { # MACHINE UNIT ROW...: chase, IBS and the L3's own sampling of each row agree; chase and IBS of what the L3 and the L2 answer
 	local machine=$1 unit=$2 rows
 	shift 2
 	rows=$(IFS=,; echo "$*")
-	"$s" run --backend sim --machine "$machine" --suite "load.l3.latency,$rows" --out "$work/run" >"$work/methods" || return 1
+	"$s" run --backend sim --machine "$machine" --suite "load.l2.latency,load.l3.latency,load.l3_*_other_core.latency,$rows" --out "$work/run" >"$work/methods" || return 1
 	[ "$(grep -cE "^  by the L3's sampling +[0-9.]+ cycles +agrees" "$work/methods")" -eq $# ] && [ "$(grep -cE "lines, told in $unit" "$work/methods")" -eq $# ] &&
-		[ "$(grep -cE '^  by IBS +[0-9.]+ cycles +agrees' "$work/methods")" -eq $(($# + 1)) ]
+		[ "$(grep -cE '^  by IBS +[0-9.]+ cycles +agrees' "$work/methods")" -eq $(($# + 4)) ]
 }
 check "amd_l3_samples_agree_with_chase_and_ibs_on_zen4" three_methods zen4 cycles load.dram_local.latency
 for machine in zen2 zen3; do # the mean of all lines
-	check "amd_l3_latency_agrees_with_chase_and_ibs_on_$machine" three_methods $machine cycles load.dram_local.latency load.dram_remote.latency load.remote_l3_clean.latency
+	check "amd_l3_latency_agrees_with_chase_and_ibs_on_$machine" three_methods $machine cycles load.dram_local.latency load.dram_remote.latency load.remote_l3_{clean,modified}.latency load.other_complex_{clean,modified}.latency
 done
 check "amd_l3_samples_agree_with_chase_and_ibs_on_zen5" three_methods zen5 ns load.dram_local.latency load.other_complex_clean.latency load.other_complex_modified.latency
 

@@ -1,7 +1,8 @@
 /* The closed loop on machines that nobody thought of: what is drawn at random is found again.
  *
  * LOOP_SEED=N draws another series and runs nothing else, LOOP_MACHINES=N that many, LOOP_FIRST=N from number N on, LOOP_ROWS=A,B.*
- * runs other rows than these, LOOP_FILES="A B" judges machine files of your own instead of drawing. Not among the
+ * runs other rows than these, LOOP_OF=NAME draws variations of that built-in machine and runs its quick suite, LOOP_FILES="A B" judges machine files of
+ * your own instead of drawing. Not among the
  * preset's rows are those that take long (one core's streams in memory, the staircase, most rows of several cores), copies and triads in
  * the L3 and triads in the L2, whose formulas miss some such machines, and sizes but one. */
 #include <setjmp.h>
@@ -52,20 +53,33 @@ static void keep(const char *text, unsigned number)
 	fprintf(stderr, "kept as %s\n", path);
 }
 
+static void vary(const char *name, uint64_t seed, unsigned number, char *text, size_t capacity)
+{
+	char *varied = machine_varied(seed, number, loop_built_in(name));
+	assert_true(strlen(varied) < capacity);
+	strcpy(text, varied);
+	free(varied);
+}
+
 static void test_loop_random_machines_are_found_again(void **state)
 {
 	(void)state;
 	uint64_t seed = setting("LOOP_SEED", SEED_PRESET);
 	unsigned machines = (unsigned)setting("LOOP_MACHINES", MACHINES_PRESET), first = (unsigned)setting("LOOP_FIRST", 0);
 	unsigned rows_met = 0, rows_judged = 0, bad = 0;
-	static char text[TEXT_BYTES];
+	static char text[TEXT_BYTES * 4];
 	static struct loop_run r;
 
 	fprintf(stderr, "LOOP_SEED=%llu, %u machines from number %u\n", (unsigned long long)seed, machines, first);
-	const char *rows_asked = getenv("LOOP_ROWS");
+	const char *rows_asked = getenv("LOOP_ROWS"), *of = getenv("LOOP_OF");
+	if (of && !rows_asked)
+		rows_asked = "quick";
 	for (unsigned n = first; n < first + machines; n++) {
 		unsigned missed;
-		machine_random(seed, n, text, sizeof(text));
+		if (of)
+			vary(of, seed, n, text, sizeof(text));
+		else
+			machine_random(seed, n, text, sizeof(text));
 		loop_open(&r, text);
 		clock_t begin = clock();
 		loop_suite(&r, rows_asked ? rows_asked : ROWS_PRESET);

@@ -11,9 +11,11 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "pmu/base.h"
+#include "tests/unit/support/closed_loop.h"
 
 struct draw { uint64_t state; char *at; size_t left; };
 
@@ -237,6 +239,81 @@ static void draw_pmu(struct draw *d, const struct identity *who)
 	field(d, "smi_count", who->msr ? between(d, 0, 1) : 0);
 	field(d, "aperf_mperf", between(d, 0, 1));
 	field(d, "uncore_ratio_msr", who->pebs_format >= 2); /* as processors with these events have it */
+}
+
+/* --- variations of a machine that is there ------------------------------------------------------ */
+
+struct changing { struct draw draw; char *text; };
+
+static void change(struct changing *c, const char *section, const char *key, uint64_t value)
+{
+	char number[24], header[64];
+	snprintf(header, sizeof(header), "\n[%s]\n", section);
+	if (!strstr(c->text, header)) /* one socket has no links, one complex no others */
+		return;
+	snprintf(number, sizeof(number), "%llu", (unsigned long long)value);
+	char *changed = loop_changed(c->text, section, key, number);
+	free(c->text);
+	c->text = changed;
+}
+
+static uint64_t changed(struct changing *c, const char *section, const char *key, uint64_t low, uint64_t high)
+{
+	const uint64_t value = between(&c->draw, low, high);
+	change(c, section, key, value);
+	return value;
+}
+
+/* A level's ways, and sets that are a power of two. */
+static void change_ways(struct changing *c, const char *level, uint64_t sets_log2, uint64_t ways_least, uint64_t ways_most, uint64_t slices)
+{
+	const uint64_t ways = changed(c, level, "ways", ways_least, ways_most);
+	change(c, level, "bytes", (ways << sets_log2) * 64 * slices);
+}
+
+static void change_memory(struct changing *c)
+{
+	const uint64_t local = changed(c, "dram", "local_ps", 50000, 150000), near = changed(c, "complex", "clean_ps", 40000, 120000),
+		far = changed(c, "link", "clean_ps", 100000, 250000);
+
+	if (strstr(c->text, "\nremote_ps"))
+		changed(c, "dram", "remote_ps", local + 20000, local + 150000);
+	changed(c, "complex", "modified_ps", near, near + 20000);
+	change(c, "complex", "invalidate_ps", near);
+	changed(c, "link", "modified_ps", far, far + 40000);
+	change(c, "link", "invalidate_ps", far);
+	changed(c, "complex", "bytes_per_second", 30000000000, 80000000000);
+	changed(c, "dram", "channels", 1, 12);
+	changed(c, "dram", "channel_bytes_per_second", 15000000000, 45000000000);
+}
+
+char *machine_varied(uint64_t seed, unsigned number, const char *text)
+{
+	struct changing changing = { { seed * 0x2545F4914F6CDD1Dull + number, NULL, 0 }, strdup(text) }, *c = &changing;
+	const uint64_t ratio = changed(c, "clock", "core_ratio", 20, 50), rob = changed(c, "core", "rob", 160, 512), slices = 1ull << between(&c->draw, 1, 3),
+		l1 = changed(c, "l1d", "cycles", 3, 6), l2 = changed(c, "l2", "cycles", l1 + 6, l1 + 16), entries = between(&c->draw, 24, 128);
+
+	change(c, "clock", "uncore_ratio", ratio);
+	change(c, "clock", "tsc_ratio", ratio);
+	change(c, "control", "turbo_ratio", ratio + 4);
+	changed(c, "core", "load_buffers", 40, rob < 128 ? rob : 128);
+	changed(c, "core", "store_buffers", 32, 104);
+	changed(c, "core", "mispredict_cycles", 10, 24);
+	changed(c, "store", "forward_cycles", 4, 9);
+	change_ways(c, "l1d", 6, 6, 12, 1);
+	change_ways(c, "l2", 10, 8, 16, 1);
+	changed(c, "lfb", "entries", 8, 32);
+	changed(c, "sq", "entries", 32, 64);
+	change(c, "l3", "slices", slices);
+	change_ways(c, "l3", between(&c->draw, 11, 12), 12, 16, slices);
+	changed(c, "l3", "core_cycles", l2 + 1, l2 + 8);
+	changed(c, "l3", "uncore_cycles", 20, 50);
+	change(c, "dtlb", "entries", entries);
+	change(c, "dtlb", "ways", entries);
+	changed(c, "stlb", "cycles", 4, 12);
+	changed(c, "walk", "walkers", 1, 6);
+	change_memory(c);
+	return c->text;
 }
 
 void machine_random(uint64_t seed, unsigned number, char *text, size_t capacity)

@@ -1,0 +1,104 @@
+/* bench/sampling/sample_ops.c: ops that IBS samples as the proof of a row whose operations no event of the processor counts.
+ *
+ * A job takes one sample (pmu/amd/ibs.h); that of an op without memory, or with other memory than the row's buffer, is discarded. The registers of each
+ * other one have to show that it is what the row is about. How many such operations there were, the instructions retired tell. */
+#include "bench/sampling/sample_parts.h"
+
+#include "pmu/amd/ibs.h"
+
+#define WANTED 48u          /* accesses of the row */
+#define WANTED_REAL 400u    /* a simulated machine has no noise of its own and needs fewer */
+#define TRIES_PER_ACCESS 6u /* jobs, at most, for each that is wanted */
+#define LEAST 32u           /* fewer are inconclusive */
+#define LINE 64u
+#define METHOD "IBS"
+
+static bool is_any(const struct ibs_op *op) { return op->load || op->store; }
+static bool is_locked(const struct ibs_op *op) { return op->locked; }
+static bool is_store(const struct ibs_op *op) { return op->store && op->bytes; }
+/* By its address: of what the processor's flag of misaligned accesses is set, its documents do not say. */
+static bool crosses_line(const struct ibs_op *op) { return op->linear % LINE + op->bytes > LINE; }
+
+/* What sampled accesses show in place of a concept: of those that are `asked`, which `show` it. */
+static const struct tag {
+	const char *concept, *are;
+	bool (*asked)(const struct ibs_op *);
+	bool (*show)(const struct ibs_op *);
+} tags[] = {
+	{ "lock", "accesses are locked", is_any, is_locked },
+	{ "split.store", "stores cross a line", is_store, crosses_line },
+};
+
+/* The tag of a row whose proof asks for nothing else. */
+static const struct tag *tag_of(const struct row *r)
+{
+	for (unsigned i = 0; r->pair && r->proofs && i < COUNT_OF(tags); i++)
+		if (str_equal(r->proofs[0].proofs[0].concept, tags[i].concept) && !r->proofs[0].proofs[1].concept)
+			return &tags[i];
+	return NULL;
+}
+
+static enum status one_sample(struct loop *l, struct ibs *ibs, bool *taken, struct ibs_op *op)
+{
+	struct bench *b = l->b;
+	struct working_set *w = &l->sets[0];
+	const unsigned each = w->pair->events;
+	const uint64_t units = ((uint64_t)ibs->ops / each + 1) * each; /* of an op at least */
+	struct window ignored;
+	enum status st = window_prepare(b, l->row, w, WINDOW_TEST, units, &l->job), stopped;
+
+	if (st == ST_OK)
+		st = ibs_start(ibs);
+	if (st != ST_OK)
+		return st;
+	b->gate = &ibs->gate;
+	st = window_units(b, w, units, NULL, 0, &ignored, &l->job);
+	b->gate = NULL;
+	stopped = ibs_stop(ibs, taken, op);
+	return st != ST_OK ? st : stopped;
+}
+
+/* *asked: accesses of the row's kind, of which *shown show what it is about. */
+static enum status all_samples(struct loop *l, struct ibs *ibs, const struct tag *tag, unsigned *asked, unsigned *shown)
+{
+	const unsigned wanted = l->b->a->kind == ACCESS_SIM ? WANTED : WANTED_REAL;
+	const struct mapping *buffer = &l->sets[0].map;
+
+	*asked = *shown = 0;
+	for (unsigned tries = 0; tries < wanted * TRIES_PER_ACCESS && *asked < wanted; tries++) {
+		struct ibs_op op;
+		bool taken;
+		const enum status st = one_sample(l, ibs, &taken, &op);
+
+		if (st != ST_OK)
+			return st;
+		if (!taken || !op.has_linear || op.linear - buffer->va >= buffer->bytes || !tag->asked(&op))
+			continue;
+		++*asked;
+		*shown += tag->show(&op);
+	}
+	return ST_OK;
+}
+
+void sample_ops_row(struct loop *l, struct row_result *row)
+{
+	const struct tag *tag = tag_of(l->row);
+	const char *why;
+	struct ibs ibs;
+	struct text text;
+	unsigned asked, shown;
+
+	if (!tag || !row->unprovable || row->status != ROW_UNPROVEN || !l->work_agrees || !l->sets[0].mapped ||
+	    ibs_open(&ibs, l->b->a, l->b->cpu, l->b->core, &why) != ST_OK || all_samples(l, &ibs, tag, &asked, &shown) != ST_OK || asked < LEAST)
+		return; /* the row says that no event proves it */
+	row->unprovable = false;
+	if ((uint64_t)shown * 1000 < (uint64_t)asked * (uint64_t)l->row->proofs[0].proofs[0].low_milli) {
+		text_init(&text, row->reason, sizeof(row->reason));
+		text_fmt(&text, METHOD ": %u of %u sampled %s", shown, asked, tag->are);
+		return;
+	}
+	text_init(&text, row->proof, sizeof(row->proof));
+	text_fmt(&text, METHOD ": %u of %u sampled %s", shown, asked, tag->are);
+	row->status = row->noisy ? ROW_NOISY : ROW_OK;
+	str_copy(row->reason, sizeof(row->reason), row->noisy ? "the samples spread" : "");
+}
