@@ -181,7 +181,7 @@ def check_processor(p, r):
         return any(m.msr["first"] <= msr <= m.msr["last"] and not value & ~m.msr["mask"] for m in r.msrs)
 
     for e in r.events:
-        if e.event["select"] > 0xFF and r.vendor != "AuthenticAMD":
+        if e.event["select"] > 0xFF and r.vendor not in ("AuthenticAMD", "HygonGenuine"):
             p.add(e.where, "select", "0x%X is outside 0 .. 255" % e.event["select"])
         if e.event["extra_msr"] and not allowed(e.event["extra_msr"], e.event["extra_value"]):
             p.add(e.where, e["name"], "0x%X in register 0x%X is not writable on %s: msrs.csv" % (e.event["extra_value"], e.event["extra_msr"], r["name"]))

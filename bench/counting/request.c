@@ -181,7 +181,7 @@ static int hex_of(char c)
 /* rHHHH: bits of PERFEVTSEL; of PERF_CTL on AMD, whose event codes have four bits more, in 35:32. */
 static enum status take_raw(const struct processor *p, const struct word *w, struct request *r, struct text *problem, bool *found)
 {
-	const bool wide = str_equal(p->vendor, "AuthenticAMD");
+	const bool wide = cpu_vendor_is_amd(p->vendor);
 	const uint64_t allowed = 0xFFA4FFFFu & ~(wide ? 1ull << 21 : 0); /* PERF_CTL has no bit for any thread */
 	uint64_t v = 0;
 

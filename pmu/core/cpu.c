@@ -277,6 +277,11 @@ static void read_pmu(struct probe *p)
 	read_branch_records(p);
 }
 
+bool cpu_vendor_is_amd(const char *vendor)
+{
+	return str_equal(vendor, "AuthenticAMD") || str_equal(vendor, "HygonGenuine");
+}
+
 /* Leaves 0, 1 and the extended limit: all that choosing a descriptor needs. */
 static enum status read_basics(struct probe *p)
 {
@@ -290,7 +295,7 @@ static enum status read_basics(struct probe *p)
 	put_text(cpu->vendor + 4, r.edx);
 	put_text(cpu->vendor + 8, r.ecx);
 	p->intel = str_equal(cpu->vendor, "GenuineIntel");
-	p->amd = str_equal(cpu->vendor, "AuthenticAMD") || str_equal(cpu->vendor, "HygonGenuine");
+	p->amd = cpu_vendor_is_amd(cpu->vendor);
 	(void)probe_leaf(p, 1, 0, &p->one); /* zeros where there is none */
 	p->extended_max = 0x80000000u;
 	if (!probe_leaf(p, 0x80000000u, 0, &r) || r.eax < 0x80000000u || r.eax > 0x8000FFFFu)

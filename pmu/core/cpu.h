@@ -66,6 +66,8 @@ static inline unsigned bit_count(uint32_t value)
 	return n;
 }
 
+/* Whether CPUID's vendor is AMD, or one that licenses its cores. */
+bool cpu_vendor_is_amd(const char *vendor);
 /* Fills *cpu from core 0 of the backend. Checks every leaf: a nonsensical one is ignored. ST_OK also for a processor that
  * only the generic rows describe. */
 MUST_CHECK enum status cpu_identify(const struct access *a, struct cpu *cpu);

@@ -1,5 +1,5 @@
 #!/bin/bash
-# metal.sh on every built-in machine, with four processors on two nodes, with the full suite of two machines, and with planted faults, each of
+# metal.sh on every built-in machine, with four processors on two nodes, with the full suite of three machines, and with planted faults, each of
 # which must be found.
 #   ONLY=PATTERN  those checks alone, by an extended pattern of grep
 cd "$(dirname "$0")/../../.." || exit 2
@@ -20,7 +20,7 @@ for machine in nehalem-ep haswell-ep skylake-sp; do
 done
 SMP=4 NODES=2 one metal_rows_of_all_cores_and_pairs equal nehalem-ep \
 	'read.*_all.bandwidth,write.*_all.bandwidth,copy.*_all.bandwidth,triad.*_all.bandwidth,core_to_core.*,load.dram_remote.latency'
-for machine in nehalem-ep haswell-ep; do
+for machine in nehalem-ep haswell-ep zen4; do
 	one "metal_full_of_${machine}_equals_the_simulated_machine" equal "$machine" full
 done
 

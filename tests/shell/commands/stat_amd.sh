@@ -73,6 +73,13 @@ raw_codes() { # event codes of twelve bits: 0x0C0 is instructions, 0x1C0 is not;
 		"$s" stat --machine nehalem-ep -w load.l2.latency -e r1000000C0 2>&1 | grep -q 'no event of that name'
 }
 check "amd_raw_codes_have_twelve_bits_of_event" raw_codes
+hygon() { # a licensed Zen of another vendor and family: the same counters, events and L3
+	sed -e 's/^vendor = .*/vendor = HygonGenuine/' -e 's/^family = .*/family = 24/' -e 's/^model = .*/model = 0/' tables/machines/zen2.machine >"$work/hygon.machine" &&
+		stat "$work/hygon.machine" load.dram_local.latency EX_RET_INSTR,rC0,L3_MISSES,XI_CCX_SDP_REQ1.ALL_L3_MISS_REQ_TYPS >/dev/null || return 1
+	[ "$(value rC0)" = "$(value EX_RET_INSTR)" ] && [ "$(value rC0)" -gt 0 ] && near "$(value L3_MISSES)" "$(value XI_CCX_SDP_REQ1.ALL_L3_MISS_REQ_TYPS)" 1 || return 1
+	"$s" stat --machine "$work/hygon.machine" -w load.l2.latency -e r2000C0 2>&1 | grep -q 'bits 35:32, 31:23, 18 and 15:0'
+}
+check "hygon_has_the_counters_of_zen" hygon
 likwid() { # no fixed counters: instructions and cycles take the first general ones
 	"$s" run --backend sim --machine zen4 --suite load.l2.penalty,load.l3.penalty --out "$work/run" >/dev/null && "$s" export likwid "$work"/run/*/ >"$work/likwid" 2>/dev/null &&
 		! grep -q FIXC "$work/likwid" && grep -qx "PMC0 RETIRED_INSTRUCTIONS" "$work/likwid" && grep -qx "PMC1 CPU_CLOCKS_UNHALTED" "$work/likwid" &&
