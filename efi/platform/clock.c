@@ -8,7 +8,8 @@
 #define ROUND_TICKS (PM_HZ / 50) /* 20 ms */
 /* A read of a port takes 0.1 us at the least, so a round that lasts longer is one of a timer that stands still, or nearly. */
 #define READS_MAX 2000000u
-#define STALL_US  50000u
+#define STALL_US  50000u /* of a Stall that alone tells the frequency */
+#define BESIDE_US 10000u /* of one that is compared with another source, to 3 % */
 
 /* TSC ticks of one round, 0 if the timer does not move, or takes ten times too long. */
 static uint64_t pm_round(const struct acpi *a)
@@ -84,13 +85,13 @@ static uint64_t cpuid_hz(void)
 }
 
 /* The least of three: a Stall may last longer than asked for, never less. */
-static uint64_t stall_hz(void)
+static uint64_t stall_hz(unsigned us)
 {
 	uint64_t least = UINT64_MAX;
 	for (unsigned i = 0; i < ROUNDS; i++) {
 		uint64_t from = read_tsc();
-		uefi.boot->Stall(STALL_US);
-		uint64_t hz = (read_tsc() - from) * (1000000 / STALL_US);
+		uefi.boot->Stall(us);
+		uint64_t hz = (read_tsc() - from) * (1000000 / us);
 		least = hz < least ? hz : least;
 	}
 	return least;
@@ -106,8 +107,8 @@ void clock_open(struct clock *c, const struct acpi *acpi)
 		c->invariant = (r[3] >> 8 & 1) != 0;
 	}
 	c->cpuid_hz = cpuid_hz();
-	c->stall_hz = stall_hz();
 	c->timer_hz = by_pm_timer(c, acpi);
+	c->stall_hz = stall_hz(c->timer_hz || c->cpuid_hz ? BESIDE_US : STALL_US);
 	if (c->timer_hz == 0)
 		print("clock: no ACPI timer that moves at its rate\n");
 	clock_choose(c);
