@@ -135,7 +135,7 @@ static enum status measure(struct multicore *c, unsigned n, struct traffic *t, s
 			traffic_after(t, b, p->good, longer);
 			for (unsigned i = 0; i < n && cold; i++)
 				c->members[i].set.at = multicore_start_offset(c, i, pair);
-			if (cold && multicore_gives_up(c))
+			if (cold && multicore_has_victim_cache(c))
 				st = multicore_flush(c, n);
 			together = together && this_one;
 			if (round >= before)

@@ -215,7 +215,7 @@ bool multicore_pushes_wrapper(const struct multicore *c, unsigned n)
 	return multicore_sharers(c, n, target == TARGET_DRAM ? TARGET_DRAM : TARGET_L2) * each > below->bytes / 4 * 3;
 }
 
-bool multicore_gives_up(const struct multicore *c) { return emptied(c); }
+bool multicore_has_victim_cache(const struct multicore *c) { return emptied(c); }
 
 enum status multicore_shape(const struct multicore *c, unsigned n, struct shape *s, struct row_result *out)
 {

@@ -18,7 +18,7 @@ uint64_t multicore_below(const struct multicore *c, const struct kernel *k);
  * windows whose lines are not flushed start with a full last level. */
 bool multicore_pushes_wrapper(const struct multicore *c, unsigned n);
 /* Whether victims of a private cache go to the last level; then windows whose lines are flushed leave none there either. */
-bool multicore_gives_up(const struct multicore *c);
+bool multicore_has_victim_cache(const struct multicore *c);
 /* The shape of a member's arrays when n are at work. ST_UNSUPPORTED: *out says why. */
 MUST_CHECK enum status multicore_shape(const struct multicore *c, unsigned n, struct shape *s, struct row_result *out);
 /* At equal offsets, members would walk through the same sets of a level that `all` of them share: clean and dirty lines would come in bursts,

@@ -194,7 +194,7 @@ static void program(struct counters *p, unsigned c, struct sim_finding *f, uint3
 	uint64_t now = count(p, c);
 	const uint8_t was = p->netburst->counter[c].home;
 	bool on = wanted(p, c, &t, &kind, &why);
-	netburst_sim_tell(p, c, f, address, value, kind, why);
+	netburst_sim_report(p, c, f, address, value, kind, why);
 	p->netburst->counter[c].base = now;
 	p->netburst->counter[c].wraps = 0;
 	p->netburst->counter[c].retired = on && !t.on;

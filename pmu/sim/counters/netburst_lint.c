@@ -50,7 +50,7 @@ static void written_once(struct counters *p, unsigned c, struct sim_finding *f, 
 		.cite = "specification update of the Pentium 4, N15" });
 }
 
-void netburst_sim_tell(struct counters *p, unsigned c, struct sim_finding *f, uint32_t address, uint64_t value, enum finding_kind kind, const char *why)
+void netburst_sim_report(struct counters *p, unsigned c, struct sim_finding *f, uint32_t address, uint64_t value, enum finding_kind kind, const char *why)
 {
 	if (!f || !(p->netburst->cccr[c] & CCCR_ENABLE))
 		return;

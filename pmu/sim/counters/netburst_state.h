@@ -66,7 +66,7 @@ bool netburst_sim_by_retirement(const struct counters *p, unsigned c);
 const char *netburst_sim_not_by_retirement(const struct counters *p, unsigned c);
 
 /* netburst_lint.c. What is wrong with counter c as its registers are (NULL: nothing): told once, when it is live. */
-void netburst_sim_tell(struct counters *p, unsigned c, struct sim_finding *f, uint32_t address, uint64_t value, enum finding_kind kind, const char *why);
+void netburst_sim_report(struct counters *p, unsigned c, struct sim_finding *f, uint32_t address, uint64_t value, enum finding_kind kind, const char *why);
 /* Before a CCCR, an ESCR gets a value. */
 void netburst_sim_lint_control(struct counters *p, unsigned c, uint32_t value);
 void netburst_sim_lint_select(struct counters *p, uint32_t escr_msr, uint32_t value);

@@ -71,7 +71,7 @@ static void show(struct memory *s, unsigned thread, enum bus_kind kind, enum sig
 	}
 }
 
-void bus_tell_some(struct memory *s, unsigned thread, enum bus_kind kind, enum signal queued, uint64_t t, uint64_t data_at)
+void bus_emit_some(struct memory *s, unsigned thread, enum bus_kind kind, enum signal queued, uint64_t t, uint64_t data_at)
 {
 	const unsigned a_socket = s->cores / s->sockets * (unsigned)s->m->topology_threads, first = thread - thread % a_socket;
 	const enum signal data = kind <= BUS_RFO ? SIG_BUS_DATA_IN : SIG_BUS_DATA_OUT;
@@ -91,7 +91,7 @@ void bus_tell_some(struct memory *s, unsigned thread, enum bus_kind kind, enum s
 		show(s, thread, kind, queued, t, data_at, clocks);
 }
 
-void bus_tell_read(struct memory *s, const struct ask *q, bool upgrade, enum mem_source source, uint64_t t, uint64_t ready)
+void bus_emit_read(struct memory *s, const struct ask *q, bool upgrade, enum mem_source source, uint64_t t, uint64_t ready)
 {
 	static const enum bus_kind kind[] = { [ASK_LOAD] = BUS_READ, [ASK_RFO] = BUS_RFO, [ASK_IFETCH] = BUS_IFETCH, [ASK_WALK] = BUS_READ,
 	                                      [ASK_PREFETCH] = BUS_READ, [ASK_PREFETCH_RFO] = BUS_READ };
@@ -99,7 +99,7 @@ void bus_tell_read(struct memory *s, const struct ask *q, bool upgrade, enum mem
 	                                      [ASK_PREFETCH] = SIG_BSQ_PREFETCH, [ASK_PREFETCH_RFO] = SIG_BSQ_RFO_PREFETCH };
 	if (!s->bus || (s->m->l3_bytes && (source == SRC_L3_UNSHARED || source == SRC_L3_OTHER_CLEAN || source == SRC_L3_OTHER_MODIFIED)))
 		return;
-	bus_tell_some(s, q->thread, upgrade ? BUS_INVALIDATE : kind[q->kind], upgrade ? SIG_BSQ_INVALIDATE : queued[q->kind], t, ready);
+	bus_emit_some(s, q->thread, upgrade ? BUS_INVALIDATE : kind[q->kind], upgrade ? SIG_BSQ_INVALIDATE : queued[q->kind], t, ready);
 	if (kind[q->kind] == BUS_READ)
 		signal_level(s->signals[q->thread], SIG_BUS_OUTSTANDING, t, ready, 1);
 }

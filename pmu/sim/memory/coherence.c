@@ -25,7 +25,7 @@
  * the directory, conflicts and retries, snoop filters at the home. */
 #include "pmu/sim/memory/coherence.h"
 
-void coherence_tell_core_snoop(struct memory *s, unsigned socket, uint32_t line, enum line_state had, uint64_t t)
+void coherence_emit_core_snoop(struct memory *s, unsigned socket, uint32_t line, enum line_state had, uint64_t t)
 {
 	static const enum uncore_signal sig[] = { UNC_CORE_SNOOP_MISS, UNC_CORE_SNOOP_CLEAN, UNC_CORE_SNOOP_CLEAN,
 	                                          UNC_CORE_SNOOP_CLEAN, UNC_CORE_SNOOP_MODIFIED };
@@ -61,7 +61,7 @@ struct fill coherence_hit_read_elsewhere(struct memory *s, struct cluster *c, st
 	if (state >= LINE_E && mask && !(mask & (mask - 1)) && mask != c->bit) {
 		const enum line_state had = socket_lower(s, c->socket, mask, line, LINE_S, t, 0);
 		if (s->sink.deliver)
-			coherence_tell_core_snoop(s, c->socket, line, had, t);
+			coherence_emit_core_snoop(s, c->socket, line, had, t);
 		f.ready = t + (had == LINE_M ? s->lat.modified : s->lat.clean);
 		if (had == LINE_M) {
 			f.source = SRC_L3_OTHER_MODIFIED;
@@ -99,7 +99,7 @@ struct fill coherence_hit_read_elsewhere(struct memory *s, struct cluster *c, st
 }
 
 /* A socket's answer to another socket's snoop. */
-static void tell_peer(struct memory *s, unsigned socket, uint32_t line, enum line_state was, bool own, uint64_t t)
+static void emit_peer(struct memory *s, unsigned socket, uint32_t line, enum line_state was, bool own, uint64_t t)
 {
 	static const enum uncore_signal sig[2][5] = {
 		{ UNC_SNOOP_LOCAL_I, UNC_SNOOP_LOCAL_S, UNC_SNOOP_LOCAL_FORWARD_S, UNC_SNOOP_LOCAL_FORWARD_I, UNC_SNOOP_LOCAL_WRITE_BACK },
@@ -139,7 +139,7 @@ struct snooped coherence_snoop_all(struct memory *s, unsigned asker, uint32_t li
 				const uint64_t mask = socket_holders(s, k, p);
 				const enum line_state had = socket_lower(s, i, mask, line, own ? LINE_I : LINE_S, t, 0);
 				if (mask && s->sink.deliver)
-					coherence_tell_core_snoop(s, i, line, had, t);
+					coherence_emit_core_snoop(s, i, line, had, t);
 				was = had == LINE_M ? LINE_M : was;
 			}
 			r.any = true;
@@ -157,7 +157,7 @@ struct snooped coherence_snoop_all(struct memory *s, unsigned asker, uint32_t li
 			}
 		}
 		if (asker < s->sockets && s->sink.deliver) {
-			tell_peer(s, i, line, was, own, t);
+			emit_peer(s, i, line, was, own, t);
 			if (s->sink.traffic)
 				uncore_traffic_peer(s, asker, i, line, was, own, t);
 		}
@@ -173,7 +173,7 @@ struct fill coherence_hit_own(struct memory *s, struct cluster *c, struct line_l
 	const enum line_state state = socket_state(s, k, p);
 	const enum line_state had = socket_lower(s, c->socket, others, line, LINE_I, t, 0);
 	if (others && s->sink.deliver)
-		coherence_tell_core_snoop(s, c->socket, line, had, t);
+		coherence_emit_core_snoop(s, c->socket, line, had, t);
 	f.source = had == LINE_M ? SRC_L3_OTHER_MODIFIED : had != LINE_I ? SRC_L3_OTHER_CLEAN : SRC_L3_UNSHARED;
 	f.ready = t + (had == LINE_M ? s->lat.modified : others ? s->lat.clean : s->lat.l3);
 	if (state == LINE_S || state == LINE_F) {
@@ -198,7 +198,7 @@ struct fill coherence_hit_own(struct memory *s, struct cluster *c, struct line_l
 
 /* ---- requests ------------------------------------------------------------------------------- */
 
-void coherence_tell_read(struct memory *s, unsigned socket, const struct ask *q, enum line_state state, uint64_t t,
+void coherence_emit_read(struct memory *s, unsigned socket, const struct ask *q, enum line_state state, uint64_t t,
                                 const struct fill *f)
 {
 	const struct machine *m = s->m;
@@ -230,7 +230,7 @@ void coherence_tell_read(struct memory *s, unsigned socket, const struct ask *q,
 		uncore_level_deliver(s, socket, slice, UNC_READ_MISS_OCCUPANCY, t, n, 0, beyond, &about);
 }
 
-void coherence_tell_forward(struct memory *s, unsigned sender, unsigned asker, uint32_t line, bool modified, bool own, uint64_t asked, uint64_t sent)
+void coherence_emit_forward(struct memory *s, unsigned sender, unsigned asker, uint32_t line, bool modified, bool own, uint64_t asked, uint64_t sent)
 {
 	if (s->sink.deliver)
 		uncore_complex_out(s, sender, node_of(s, asker), line, sent);
@@ -238,7 +238,7 @@ void coherence_tell_forward(struct memory *s, unsigned sender, unsigned asker, u
 		uncore_traffic_forward(s, sender, asker, line, modified, own, asked, sent);
 }
 
-void coherence_tell_fill(struct memory *s, unsigned socket, uint32_t line, enum mem_source source, uint64_t asked, uint64_t ready)
+void coherence_emit_fill(struct memory *s, unsigned socket, uint32_t line, enum mem_source source, uint64_t asked, uint64_t ready)
 {
 	const unsigned slice = socket_slice(&s->socket[socket], line);
 	const unsigned from = source == SRC_LOCAL_DRAM ? 0 : source == SRC_REMOTE_DRAM ? 1 : source == SRC_NEAR_CLEAN || source == SRC_NEAR_MODIFIED ? 2 : 3;
@@ -247,7 +247,7 @@ void coherence_tell_fill(struct memory *s, unsigned socket, uint32_t line, enum 
 	uncore_pulse(s, socket - socket % s->complexes, socket % s->complexes, from & 1 ? UNC_COMPLEX_IN_REMOTE : UNC_COMPLEX_IN_LOCAL, ready);
 }
 
-void coherence_tell_home(struct memory *s, unsigned asker, uint32_t line, bool own, bool shared, uint64_t asked, uint64_t ready)
+void coherence_emit_home(struct memory *s, unsigned asker, uint32_t line, bool own, bool shared, uint64_t asked, uint64_t ready)
 {
 	const unsigned home = home_socket(s, line);
 	const bool local = home_of(line) == node_of(s, asker);

@@ -11,14 +11,14 @@
 #include "pmu/sim/memory/uncore_traffic.h"
 
 /* Emits to the sink what the snoop of a cluster's caches found. */
-void coherence_tell_core_snoop(struct memory *s, unsigned socket, uint32_t line, enum line_state had, uint64_t t);
+void coherence_emit_core_snoop(struct memory *s, unsigned socket, uint32_t line, enum line_state had, uint64_t t);
 /* Emits the read tracker's and the L3 lookup's signals. */
-void coherence_tell_read(struct memory *s, unsigned socket, const struct ask *q, enum line_state state, uint64_t t, const struct fill *f);
+void coherence_emit_read(struct memory *s, unsigned socket, const struct ask *q, enum line_state state, uint64_t t, const struct fill *f);
 /* Emits that another socket sends the line; that a home has answered a read. */
-void coherence_tell_forward(struct memory *s, unsigned sender, unsigned asker, uint32_t line, bool modified, bool own, uint64_t asked, uint64_t sent);
-void coherence_tell_home(struct memory *s, unsigned asker, uint32_t line, bool own, bool shared, uint64_t asked, uint64_t ready);
+void coherence_emit_forward(struct memory *s, unsigned sender, unsigned asker, uint32_t line, bool modified, bool own, uint64_t asked, uint64_t sent);
+void coherence_emit_home(struct memory *s, unsigned asker, uint32_t line, bool own, bool shared, uint64_t asked, uint64_t ready);
 /* Emits that a line comes from beyond the L3. */
-void coherence_tell_fill(struct memory *s, unsigned socket, uint32_t line, enum mem_source source, uint64_t asked, uint64_t ready);
+void coherence_emit_fill(struct memory *s, unsigned socket, uint32_t line, enum mem_source source, uint64_t asked, uint64_t ready);
 /* As `put`, for a line that nobody holds. */
 uint32_t socket_put(struct memory *s, unsigned socket, uint32_t first, uint32_t line, uint64_t ready, enum line_state state, uint64_t t);
 /* A request for ownership of a line that is in the socket. */
@@ -142,7 +142,7 @@ static inline __attribute__((always_inline)) void coherence_miss_after(struct me
 		const bool near = !plain && node_of(s, r.sender) == c->node;
 		const uint64_t sent = lane_take(lane_between(s, r.sender, c->socket), asked);
 		if (!plain)
-			coherence_tell_forward(s, r.sender, c->socket, line, r.modified, own, asked, sent);
+			coherence_emit_forward(s, r.sender, c->socket, line, r.modified, own, asked, sent);
 		f->source = near ? (r.modified ? SRC_NEAR_MODIFIED : SRC_NEAR_CLEAN) : r.modified ? SRC_REMOTE_MODIFIED : SRC_REMOTE_CLEAN;
 		f->ready = t + (near ? (r.modified ? s->lat.near_modified : s->lat.near_clean) : r.modified ? s->lat.remote_modified : s->lat.remote_clean) + (sent - asked);
 	} else {
@@ -151,10 +151,10 @@ static inline __attribute__((always_inline)) void coherence_miss_after(struct me
 		f->source = local ? SRC_LOCAL_DRAM : SRC_REMOTE_DRAM;
 		f->ready = (uint64_t)((int64_t)(t + unloaded) + delay);
 		if (!plain && s->sink.deliver)
-			coherence_tell_home(s, c->socket, line, own, r.any, asked, f->ready);
+			coherence_emit_home(s, c->socket, line, own, r.any, asked, f->ready);
 	}
 	if (!plain && s->sink.deliver)
-		coherence_tell_fill(s, c->socket, line, f->source, asked, f->ready);
+		coherence_emit_fill(s, c->socket, line, f->source, asked, f->ready);
 	if (r.modified && !own) /* after the answer, which it must not delay */
 		(void)dram_write(s, r.sender, line, f->ready, 1, true);
 	const enum line_state state = r.any && !own ? LINE_F : LINE_E;
@@ -232,7 +232,7 @@ static inline __attribute__((always_inline)) void uncore_read(struct memory *s, 
 		*f = coherence_hit_read_elsewhere(s, c, p, line, t);
 	pool_add(&k->read_tracker, t, f->ready, line, (uint8_t)f->source);
 	if (!plain && s->sink.deliver)
-		coherence_tell_read(s, c->socket, q, state, t, f);
+		coherence_emit_read(s, c->socket, q, state, t, f);
 	if (!plain && s->sink.traffic)
 		uncore_traffic_read(s, &(const struct uncore_traffic_read){ c->socket, q, state, came, granted, t, f });
 }

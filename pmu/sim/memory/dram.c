@@ -66,7 +66,7 @@ void dram_refresh(struct memory *s, unsigned home, unsigned unit, uint64_t t)
 }
 
 /* Emits that a line moves to or from a bank of its channel, whose number is the opcode. */
-static void tell_move(struct memory *s, unsigned home, unsigned unit, uint32_t at, enum uncore_signal sig, uint64_t t)
+static void emit_transfer(struct memory *s, unsigned home, unsigned unit, uint32_t at, enum uncore_signal sig, uint64_t t)
 {
 	const struct uncore_about bank = { .opcode = (uint16_t)(at / (uint32_t)(s->m->dram_page_bytes / 64) % (uint32_t)s->m->dram_banks) };
 	if (uncore_subscribed(s, sig))
@@ -99,7 +99,7 @@ int64_t dram_change_row(struct memory *s, unsigned home, unsigned unit, uint32_t
 	return (int64_t)s->page_miss_cycles;
 }
 
-void dram_tell_read(struct memory *s, unsigned from, uint32_t line, uint64_t t, uint64_t sent, uint64_t start)
+void dram_emit_read(struct memory *s, unsigned from, uint32_t line, uint64_t t, uint64_t sent, uint64_t start)
 {
 	const unsigned home = home_socket(s, line);
 	const bool local = home_of(line) == node_of(s, from);
@@ -116,7 +116,7 @@ void dram_tell_read(struct memory *s, unsigned from, uint32_t line, uint64_t t, 
 	uncore_pulse(s, home, unit, local ? UNC_HOME_READ_LOCAL : UNC_HOME_READ_REMOTE, t);
 	if (!local)
 		uncore_link_out(s, home, line, sent);
-	tell_move(s, home, unit, at, UNC_MEMORY_READ, start);
+	emit_transfer(s, home, unit, at, UNC_MEMORY_READ, start);
 	if (s->m->fault_ecc_every && ++s->socket[home].channels[unit].reads % s->m->fault_ecc_every == 0)
 		uncore_pulse(s, home, unit, UNC_MEMORY_CORRECTED, start);
 	uncore_level(s, home, unit, UNC_MEMORY_BUSY_READ, start, 0, 0, moving);
@@ -148,7 +148,7 @@ static uint64_t write_line(struct memory *s, unsigned from, uint32_t line, uint6
 		uncore_complex_out(s, from, home_of(line), line, sent);
 	if (s->sink.traffic)
 		uncore_traffic_home_write(s, from, line, full, uncached ? UNCORE_TRAFFIC_UNCACHED : UNCORE_TRAFFIC_WRITE_BACK, t, sent, start);
-	tell_move(s, home, unit, at, full ? UNC_MEMORY_WRITE_FULL : UNC_MEMORY_WRITE_PARTIAL, start);
+	emit_transfer(s, home, unit, at, full ? UNC_MEMORY_WRITE_FULL : UNC_MEMORY_WRITE_PARTIAL, start);
 	return start - t;
 }
 

@@ -10,7 +10,7 @@ int64_t dram_change_row(struct memory *s, unsigned home, unsigned unit, uint32_t
 /* Refreshes a channel until the core cycle t, where the machine does. */
 void dram_refresh(struct memory *s, unsigned home, unsigned unit, uint64_t t);
 /* Emits a read to the sink. sent: when the request reached the channel; start: when the line moves. */
-void dram_tell_read(struct memory *s, unsigned from, uint32_t line, uint64_t t, uint64_t sent, uint64_t start);
+void dram_emit_read(struct memory *s, unsigned from, uint32_t line, uint64_t t, uint64_t sent, uint64_t start);
 
 /* When a line that is to cross a link at t is sent. */
 uint64_t dram_sent(struct memory *s, unsigned from, unsigned to, uint64_t t);
@@ -41,7 +41,7 @@ static inline __attribute__((always_inline)) int64_t dram_read(struct memory *s,
 	const int64_t page = s->m->dram_open_page ? dram_change_row(s, home, unit, at, t, true) : 0;
 	const uint64_t start = lane_take(&c->lane, sent);
 	if (!plain && __builtin_expect(s->sink.deliver != NULL, 0))
-		dram_tell_read(s, from, line, t, sent, start);
+		dram_emit_read(s, from, line, t, sent, start);
 	return (int64_t)(start - t) + page;
 }
 

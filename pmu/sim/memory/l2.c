@@ -1,7 +1,7 @@
 /* pmu/sim/memory/l2.c: requests to a cluster's L2; latencies and limits stand in memory.c. */
 #include "pmu/sim/memory/l2.h"
 
-__attribute__((noinline)) void l2_tell(struct memory *s, const struct ask *q, enum line_state had, bool hit, uint64_t t)
+__attribute__((noinline)) void l2_emit(struct memory *s, const struct ask *q, enum line_state had, bool hit, uint64_t t)
 {
 	static const enum signal rqst[][2] = {
 		[ASK_LOAD] = { SIG_L2_REQUEST_LOAD_MISS, SIG_L2_REQUEST_LOAD_HIT },
@@ -24,7 +24,7 @@ __attribute__((noinline)) void l2_tell(struct memory *s, const struct ask *q, en
 }
 
 /* Source of the answer from beyond the L2, for the OFFCORE_ signals: rows of eight, in the order of sources; those that another complex sends have rows of two. */
-__attribute__((noinline)) void l2_tell_offcore(struct memory *s, const struct ask *q, const struct fill *f, uint64_t t)
+__attribute__((noinline)) void l2_emit_offcore(struct memory *s, const struct ask *q, const struct fill *f, uint64_t t)
 {
 	static const uint8_t row[] = { [ASK_LOAD] = 0, [ASK_RFO] = 1, [ASK_IFETCH] = 2, [ASK_WALK] = 0, [ASK_PREFETCH] = 4,
 	                               [ASK_PREFETCH_RFO] = 5 };

@@ -9,9 +9,9 @@
 static inline unsigned how_quick(const struct memory *s, unsigned thread) { return s->signals[thread]->any_lines ? 0 : s->quick; }
 
 /* Emits requests to the L2 and their result, if someone subscribes; `had` is LINE_I for a miss. */
-void l2_tell(struct memory *s, const struct ask *q, enum line_state had, bool hit, uint64_t t);
+void l2_emit(struct memory *s, const struct ask *q, enum line_state had, bool hit, uint64_t t);
 /* Who answered beyond it. */
-void l2_tell_offcore(struct memory *s, const struct ask *q, const struct fill *f, uint64_t t);
+void l2_emit_offcore(struct memory *s, const struct ask *q, const struct fill *f, uint64_t t);
 /* l2_prefetch of each `quick`. */
 bool l2_prefetch_wholly(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t);
 bool l2_prefetch_1(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t);
@@ -44,7 +44,7 @@ static inline __attribute__((always_inline)) void l2_put(struct memory *s, struc
 	if (above != LINE_M && (dirty || above == LINE_I)) {
 		uncore_evict(s, k, old, dirty, above == LINE_I, t);
 		if (dirty && !s->m->l3_bytes)
-			bus_tell(s, q->thread, BUS_WRITE_BACK, t);
+			bus_emit(s, q->thread, BUS_WRITE_BACK, t);
 	}
 	if (dirty) {
 		signal_pulse(g, SIG_L2_WRITE_BACK, t, 1);
@@ -82,7 +82,7 @@ static inline __attribute__((always_inline)) void l2_read_as(struct memory *s, s
 	const bool hit = own ? had >= LINE_E : had != LINE_I;
 	struct signals *const signals = s->signals[q->thread];
 	if (!quick && signals->any_lines && k->l2.sets)
-		l2_tell(s, q, had, hit, t);
+		l2_emit(s, q, had, hit, t);
 	if (hit) {
 		f->ready = t + k->m->l2_cycles;
 		const uint64_t ready = l2->epoch + cache_ready_in(l2, block, w)[way];
@@ -116,9 +116,9 @@ static inline __attribute__((always_inline)) void l2_read_as(struct memory *s, s
 		if (!own && f->state == LINE_M && (quick || k->l2.sets))
 			f->state = LINE_E;
 		if (!quick && signals->any_lines)
-			l2_tell_offcore(s, q, f, from);
+			l2_emit_offcore(s, q, f, from);
 		if (!quick && s->bus)
-			bus_tell_read(s, q, own && had != LINE_I, f->source, from, f->ready);
+			bus_emit_read(s, q, own && had != LINE_I, f->source, from, f->ready);
 	}
 	if (!train || !(c->prefetchers & 3) || !(quick || k->l2.sets))
 		return;

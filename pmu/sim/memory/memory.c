@@ -53,7 +53,7 @@ static __attribute__((noinline)) void l1_evict(struct memory *s, struct private_
 	if (!k->l2.sets) {
 		uncore_evict(s, k, old, true, l1s_state(s, k, old) == LINE_I, t);
 		if (!s->m->l3_bytes)
-			bus_tell(s, q.thread, BUS_WRITE_BACK, t);
+			bus_emit(s, q.thread, BUS_WRITE_BACK, t);
 		return;
 	}
 	const uint32_t j = cache_find(&k->l2, old);
@@ -74,7 +74,7 @@ static inline __attribute__((always_inline)) uint64_t l1_fill(struct memory *s, 
 	const unsigned open = c->wc_open;
 	struct signals *g = s->signals[q->thread];
 	if (c->wc_open)
-		wc_give_up(s, c, q->thread, q->line, t);
+		wc_evict(s, c, q->thread, q->line, t);
 	const uint64_t start = room && c->wc_open == open ? t : memory_lfb_start(s, c, q->line, t);
 	if (quick) {
 		struct cache *const l2 = &c->cluster->l2;

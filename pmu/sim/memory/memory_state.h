@@ -236,7 +236,7 @@ enum line_state cluster_state(const struct memory *s, const struct cluster *k, u
 enum line_state cluster_lower(struct memory *s, struct cluster *k, uint32_t line, enum line_state to, uint64_t t);
 
 /* memory_write.c: flushes a line's open write-combining buffer, if there is one. */
-void wc_give_up(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t);
+void wc_evict(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t);
 void memory_nt_store(struct memory *s, const struct mem_request *q, struct mem_reply *r);
 void memory_nt_drain(struct memory *s, const struct mem_request *q, struct mem_reply *r);
 void memory_flush_line(struct memory *s, const struct mem_request *q, struct mem_reply *r);
@@ -301,18 +301,18 @@ void socket_init(struct memory *s, struct socket *k, struct arena *a);
 void dram_init(struct memory *s, struct socket *k, struct arena *a);
 void tlb_init(struct memory *s, struct private_core *c, unsigned core, struct arena *a);
 
-/* bus.c: a thread's transaction on its socket's front-side bus at cycle t; nothing if there is none. bus_tell: writes. */
+/* bus.c: a thread's transaction on its socket's front-side bus at cycle t; nothing if there is none. bus_emit: writes. */
 enum bus_kind { BUS_READ, BUS_IFETCH, BUS_RFO, BUS_INVALIDATE, BUS_WRITE_BACK, BUS_WRITE_LINE, BUS_WRITE_PART };
 /* queued: the signal of its entry in the bus sequence queue. */
-void bus_tell_some(struct memory *s, unsigned thread, enum bus_kind kind, enum signal queued, uint64_t t, uint64_t data);
-static inline void bus_tell(struct memory *s, unsigned thread, enum bus_kind kind, uint64_t t)
+void bus_emit_some(struct memory *s, unsigned thread, enum bus_kind kind, enum signal queued, uint64_t t, uint64_t data);
+static inline void bus_emit(struct memory *s, unsigned thread, enum bus_kind kind, uint64_t t)
 {
 	if (s->bus)
-		bus_tell_some(s, thread, kind, (enum signal)(SIG_BSQ_WRITE_BACK + (kind - BUS_WRITE_BACK)), t, t);
+		bus_emit_some(s, thread, kind, (enum signal)(SIG_BSQ_WRITE_BACK + (kind - BUS_WRITE_BACK)), t, t);
 }
 void bus_init(const struct memory *s, struct socket *k);
 /* A requested line that arrived over the bus; upgrade: the L2 had it shared, and only the right to write was requested. */
-void bus_tell_read(struct memory *s, const struct ask *q, bool upgrade, enum mem_source source, uint64_t t, uint64_t ready);
+void bus_emit_read(struct memory *s, const struct ask *q, bool upgrade, enum mem_source source, uint64_t t, uint64_t ready);
 
 /* dram.c, beside dram.h: a socket writes a line at its home: cycles that it waits for link and channel; transfers: of the
  * channel's bandwidth; full: all 64 bytes. */

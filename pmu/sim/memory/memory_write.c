@@ -29,7 +29,7 @@ static void wc_close(struct memory *s, struct private_core *c, unsigned thread, 
 	signal_pulse(s->signals[thread], home_of(b.line) == c->cluster->node ? SIG_OFFCORE_OTHER_LOCAL_DRAM :
 	             SIG_OFFCORE_OTHER_REMOTE_DRAM, t, 1);
 	for (unsigned part = full ? 1 : (unsigned)s->m->wc_partial_transfers; part; part--)
-		bus_tell(s, thread, full ? BUS_WRITE_LINE : BUS_WRITE_PART, t);
+		bus_emit(s, thread, full ? BUS_WRITE_LINE : BUS_WRITE_PART, t);
 	for (unsigned j = i; j + 1 < c->wc_open; j++)
 		c->wc[j] = c->wc[j + 1];
 	c->wc_open--;
@@ -38,7 +38,7 @@ static void wc_close(struct memory *s, struct private_core *c, unsigned thread, 
 		c->wc_done = end;
 }
 
-void wc_give_up(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t)
+void wc_evict(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t)
 {
 	for (unsigned i = 0; i < c->wc_open; i++)
 		if (c->wc[i].line == line) {
@@ -63,7 +63,7 @@ void memory_nt_store(struct memory *s, const struct mem_request *q, struct mem_r
 		t = pool_start(&c->lfb, t, s->nt_cycles, c->wc_open);
 		if (uncore_purge(s, line, q->cycle)) {
 			(void)dram_write(s, c->cluster->socket, line, t, 1, true);
-			bus_tell(s, q->thread, BUS_WRITE_BACK, t);
+			bus_emit(s, q->thread, BUS_WRITE_BACK, t);
 		}
 		i = c->wc_open++;
 		c->wc[i] = (struct wc){ .line = line, .bytes = 0, .from = t };
@@ -90,11 +90,11 @@ void memory_flush_line(struct memory *s, const struct mem_request *q, struct mem
 {
 	struct private_core *c = &s->core[q->core];
 	const uint32_t line = line_of(s, q->pa);
-	wc_give_up(s, c, q->thread, line, q->cycle);
+	wc_evict(s, c, q->thread, line, q->cycle);
 	uint64_t delay = 0;
 	if (uncore_purge(s, line, q->cycle)) {
 		delay = dram_write(s, c->cluster->socket, line, q->cycle, 1, true);
-		bus_tell(s, q->thread, BUS_WRITE_BACK, q->cycle);
+		bus_emit(s, q->thread, BUS_WRITE_BACK, q->cycle);
 	}
 	r->lfb_from = q->cycle;
 	r->ready = q->cycle + (s->m->topology_sockets > 1 ? s->lat.invalidate : s->complexes > 1 ? s->lat.near_invalidate : s->lat.l3) + delay;

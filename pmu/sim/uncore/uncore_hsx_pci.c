@@ -160,7 +160,7 @@ enum status hsx_pci_read32(void *box, struct pci_address at, uint32_t *value, st
 	uint64_t v = 0;
 	if (!f)
 		return ST_MISSING;
-	uncore_taps_tell(u->taps, socket, 0, UNC_CONFIG_ACCESS);
+	uncore_taps_emit(u->taps, socket, 0, UNC_CONFIG_ACCESS);
 	sim_finding_none(finding);
 	const enum reg reg = pci_reg(f, at.reg, &n);
 	if (at.reg == 0)
@@ -182,7 +182,7 @@ enum status hsx_pci_write32(void *box, struct pci_address at, uint32_t value, st
 	const struct access_to a = { finding, pci_encoded(at) };
 	if (!f)
 		return ST_MISSING;
-	uncore_taps_tell(u->taps, socket, 0, UNC_CONFIG_ACCESS);
+	uncore_taps_emit(u->taps, socket, 0, UNC_CONFIG_ACCESS);
 	sim_finding_none(finding);
 	const enum reg reg = pci_reg(f, at.reg, &n);
 	if (reg == REG_NONE) {

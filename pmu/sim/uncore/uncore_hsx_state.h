@@ -81,13 +81,13 @@ enum status hsx_wrmsr(void *box, unsigned thread, uint32_t msr, uint64_t value, 
 uint32_t hsx_pci_of(const struct machine *m, unsigned socket, enum hsx_kind kind, unsigned instance);
 enum status hsx_pci_read32(void *box, struct pci_address at, uint32_t *value, struct sim_finding *finding);
 enum status hsx_pci_write32(void *box, struct pci_address at, uint32_t value, struct sim_finding *finding);
-/* uncore_mesh_told.c: meshes since Ice Lake-SP. */
-enum status hsx_told_rdmsr(struct hsx *u, unsigned s, uint32_t msr, uint64_t *value, struct sim_finding *f);
-enum status hsx_told_wrmsr(struct hsx *u, unsigned s, uint32_t msr, uint64_t value, struct sim_finding *f);
-enum status hsx_told_pci_read32(struct hsx *u, struct pci_address at, uint32_t *value, struct sim_finding *f);
-enum status hsx_told_pci_write32(struct hsx *u, struct pci_address at, uint32_t value, struct sim_finding *f);
-enum status hsx_told_mmio_read(void *box, uint64_t address, unsigned width_bytes, uint64_t *value, struct sim_finding *f);
-enum status hsx_told_mmio_write(void *box, uint64_t address, unsigned width_bytes, uint64_t value, struct sim_finding *f);
+/* uncore_mesh_discovery.c: meshes since Ice Lake-SP. */
+enum status hsx_discovered_rdmsr(struct hsx *u, unsigned s, uint32_t msr, uint64_t *value, struct sim_finding *f);
+enum status hsx_discovered_wrmsr(struct hsx *u, unsigned s, uint32_t msr, uint64_t value, struct sim_finding *f);
+enum status hsx_discovered_pci_read32(struct hsx *u, struct pci_address at, uint32_t *value, struct sim_finding *f);
+enum status hsx_discovered_pci_write32(struct hsx *u, struct pci_address at, uint32_t value, struct sim_finding *f);
+enum status hsx_discovered_mmio_read(void *box, uint64_t address, unsigned width_bytes, uint64_t *value, struct sim_finding *f);
+enum status hsx_discovered_mmio_write(void *box, uint64_t address, unsigned width_bytes, uint64_t value, struct sim_finding *f);
 /* uncore_mesh_table.c: a socket's discovery table. A quadword of it; what is at an address of it; a doubleword of the function that tells where it is; the address of a
  * box's control, as the table has it, 0: the socket has no such box; whose function an address is, kind HSX_KINDS: the one that tells, and one above: the UBox's. */
 uint64_t hsx_table_quad(const struct hsx *u, unsigned socket, unsigned n);

@@ -95,7 +95,7 @@ static enum status mesh_rdmsr(void *box, unsigned thread, uint32_t msr, uint64_t
 	enum reg reg;
 	unsigned n;
 	if (hsx_layout(u->m) != HSX_SKYLAKE)
-		return hsx_told_rdmsr(u, s, msr, value, f);
+		return hsx_discovered_rdmsr(u, s, msr, value, f);
 	if (msr == GLOBAL_CTL || msr == CPU_BUS_NUMBER) {
 		sim_finding_none(f);
 		*value = msr == GLOBAL_CTL ? 0 : BUSES_VALID; /* freeze and unfreeze are only written */
@@ -118,7 +118,7 @@ static enum status mesh_wrmsr(void *box, unsigned thread, uint32_t msr, uint64_t
 	enum reg reg;
 	unsigned n;
 	if (hsx_layout(u->m) != HSX_SKYLAKE)
-		return hsx_told_wrmsr(u, s, msr, value, f);
+		return hsx_discovered_wrmsr(u, s, msr, value, f);
 	if (msr != GLOBAL_CTL) {
 		struct box *b = msr_box(&u->socket[s], msr, &reg, &n);
 		if (!b || reg == REG_NONE)
@@ -214,12 +214,12 @@ static enum status mesh_pci_read32(void *box, struct pci_address at, uint32_t *v
 	struct hsx *u = box;
 	unsigned socket, instance, n;
 	if (hsx_layout(u->m) != HSX_SKYLAKE)
-		return hsx_told_pci_read32(u, at, value, finding);
+		return hsx_discovered_pci_read32(u, at, value, finding);
 	const struct place *p = find_place(u, at, &socket, &instance);
 	uint64_t v = 0;
 	if (!p)
 		return ST_MISSING;
-	uncore_taps_tell(u->taps, socket, 0, UNC_CONFIG_ACCESS);
+	uncore_taps_emit(u->taps, socket, 0, UNC_CONFIG_ACCESS);
 	sim_finding_none(finding);
 	const enum reg reg = pci_reg(p, at.reg, &n);
 	if (at.reg == 0)
@@ -238,12 +238,12 @@ static enum status mesh_pci_write32(void *box, struct pci_address at, uint32_t v
 	struct hsx *u = box;
 	unsigned socket, instance, n;
 	if (hsx_layout(u->m) != HSX_SKYLAKE)
-		return hsx_told_pci_write32(u, at, value, finding);
+		return hsx_discovered_pci_write32(u, at, value, finding);
 	const struct place *p = find_place(u, at, &socket, &instance);
 	const struct access_to a = { finding, encoded(at.bus, at.device, at.function, at.reg) };
 	if (!p)
 		return ST_MISSING;
-	uncore_taps_tell(u->taps, socket, 0, UNC_CONFIG_ACCESS);
+	uncore_taps_emit(u->taps, socket, 0, UNC_CONFIG_ACCESS);
 	sim_finding_none(finding);
 	const enum reg reg = pci_reg(p, at.reg, &n);
 	if (reg == REG_NONE) {
@@ -254,4 +254,4 @@ static enum status mesh_pci_write32(void *box, struct pci_address at, uint32_t v
 }
 
 const struct box_kind box_mesh = { .name = "mesh", .bytes = hsx_bytes, .init = hsx_init, .rdmsr = mesh_rdmsr, .wrmsr = mesh_wrmsr,
-	.pci_read32 = mesh_pci_read32, .pci_write32 = mesh_pci_write32, .mmio_read = hsx_told_mmio_read, .mmio_write = hsx_told_mmio_write };
+	.pci_read32 = mesh_pci_read32, .pci_write32 = mesh_pci_write32, .mmio_read = hsx_discovered_mmio_read, .mmio_write = hsx_discovered_mmio_write };

@@ -31,7 +31,7 @@ static unsigned idle_state(const struct machine *m)
 }
 
 /* The package was too hot at the end of each period. */
-static void tell_heat(struct uncore_power *p, unsigned socket, uint64_t from, uint64_t to)
+static void emit_temperature(struct uncore_power *p, unsigned socket, uint64_t from, uint64_t to)
 {
 	const uint64_t us = p->m->uncore_hz / 1000000, period = us * p->m->fault_heat_period_us, last = us * p->m->fault_heat_us;
 	for (uint64_t end = period ? (from / period + 1) * period : 0; period && from < to; from = end, end += period) {
@@ -63,7 +63,7 @@ static void refresh(void *self, uint64_t now)
 		}
 		if (now > p->package[s])
 			uncore_taps_level(p->taps, s, 0, UNC_PACKAGE_STATE, p->package[s], now, package_tag_of(least));
-		tell_heat(p, s, p->package[s], now);
+		emit_temperature(p, s, p->package[s], now);
 		p->package[s] = now;
 		shallowest = least < shallowest ? least : shallowest;
 	}

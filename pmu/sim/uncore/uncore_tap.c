@@ -136,7 +136,7 @@ static void deliver(void *self, unsigned socket, unsigned unit, enum uncore_sign
 }
 
 /* The memory reports only what a watch subscribes to, and bus locks. */
-static void tell_memory(struct uncore_taps *t)
+static void emit_memory(struct uncore_taps *t)
 {
 	struct uncore_sink sink = { .self = t, .deliver = deliver };
 	bool any = t->watching;
@@ -154,10 +154,10 @@ static void tell_memory(struct uncore_taps *t)
 void uncore_taps_watch_locks(struct uncore_taps *t)
 {
 	t->watching = true;
-	tell_memory(t);
+	emit_memory(t);
 }
 
-void uncore_taps_tell(struct uncore_taps *t, unsigned socket, unsigned unit, enum uncore_signal sig)
+void uncore_taps_emit(struct uncore_taps *t, unsigned socket, unsigned unit, enum uncore_signal sig)
 {
 	static const struct uncore_about nothing;
 	const uint64_t now = uncore_taps_now(t);
@@ -179,7 +179,7 @@ void uncore_taps_refresh(struct uncore_taps *t, void (*refresh)(void *self, uint
 }
 
 /* What the devices did since the last call. */
-static void tell_devices(struct uncore_taps *t)
+static void emit_devices(struct uncore_taps *t)
 {
 	const uint64_t now = t->env.now(t->env.self), period = t->m->uncore_device_cycles;
 	uint64_t n = period ? t->device_at / period : 0;
@@ -193,7 +193,7 @@ static void tell_devices(struct uncore_taps *t)
 
 static void refresh(struct uncore_taps *t)
 {
-	tell_devices(t);
+	emit_devices(t);
 	uncore_traffic_refresh(t->memory, t->env.now(t->env.self));
 	if (t->refresh)
 		t->refresh(t->refresh_self, uncore_taps_now(t));
@@ -333,7 +333,7 @@ enum status uncore_watch_begin(struct uncore_taps *t, unsigned socket, const str
 		uncore_watch_end(t, socket, n);
 		return ST_FULL;
 	}
-	tell_memory(t);
+	emit_memory(t);
 	return ST_OK;
 }
 
@@ -347,7 +347,7 @@ void uncore_watch_end(struct uncore_taps *t, unsigned socket, unsigned number)
 		w->ring_used[x->ring / BANK] &= (uint16_t)~(1u << x->ring % BANK);
 	}
 	x->on = false;
-	tell_memory(t);
+	emit_memory(t);
 }
 
 uint64_t uncore_watch_value(struct uncore_taps *t, unsigned socket, unsigned number)

@@ -54,7 +54,7 @@ bool uncore_watch_is_time(const struct uncore_watch *watch);
 /* The present uncore cycle. */
 uint64_t uncore_taps_now(const struct uncore_taps *t);
 /* Reports something that a box itself sees, in the present cycle. */
-void uncore_taps_tell(struct uncore_taps *t, unsigned socket, unsigned unit, enum uncore_signal sig);
+void uncore_taps_emit(struct uncore_taps *t, unsigned socket, unsigned unit, enum uncore_signal sig);
 /* Reports a level (to > from) or an occurrence (to == from) with tags that memory does not know. */
 void uncore_taps_level(struct uncore_taps *t, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t from, uint64_t to, uint64_t tags);
 /* Called before anything is read, with the present uncore cycle: it reports what lasts until then. */

@@ -1,4 +1,4 @@
-/* pmu/sim/uncore/uncore_mesh_told.c: addresses of the boxes of Ice Lake-SP's mesh and of those since Sapphire Rapids, of which windows and tables in memory
+/* pmu/sim/uncore/uncore_mesh_discovery.c: addresses of the boxes of Ice Lake-SP's mesh and of those since Sapphire Rapids, of which windows and tables in memory
  * tell where they are. What they do is uncore_hsx.c's.
  *
  * Source: Linux 6.12 (uncore_snbep.c, icx_*, spr_*; uncore_discovery.h). Ice Lake-SP: MSRs at places of their own for each CHA and stack; on the UBox's bus its node id,
@@ -116,7 +116,7 @@ static struct box *msr_box(struct hsx *u, unsigned s, uint32_t msr, enum reg *re
 	return hsx_layout(u->m) == HSX_ICE_LAKE ? ice_lake_msr(&u->socket[s], msr, reg, n) : table_msr(u, s, &u->socket[s], msr, reg, n);
 }
 
-enum status hsx_told_rdmsr(struct hsx *u, unsigned s, uint32_t msr, uint64_t *value, struct sim_finding *f)
+enum status hsx_discovered_rdmsr(struct hsx *u, unsigned s, uint32_t msr, uint64_t *value, struct sim_finding *f)
 {
 	enum reg reg;
 	unsigned n;
@@ -132,7 +132,7 @@ enum status hsx_told_rdmsr(struct hsx *u, unsigned s, uint32_t msr, uint64_t *va
 	return hsx_read_box(u, s, b, reg, n, true, value, &(const struct access_to){ f, msr });
 }
 
-enum status hsx_told_wrmsr(struct hsx *u, unsigned s, uint32_t msr, uint64_t value, struct sim_finding *f)
+enum status hsx_discovered_wrmsr(struct hsx *u, unsigned s, uint32_t msr, uint64_t value, struct sim_finding *f)
 {
 	const struct access_to a = { f, msr };
 	const struct global *g = global_of(u);
@@ -233,14 +233,14 @@ static uint32_t told_by(const struct hsx *u, unsigned socket, enum which which, 
 	}
 }
 
-enum status hsx_told_pci_read32(struct hsx *u, struct pci_address at, uint32_t *value, struct sim_finding *f)
+enum status hsx_discovered_pci_read32(struct hsx *u, struct pci_address at, uint32_t *value, struct sim_finding *f)
 {
 	struct place p;
 	unsigned socket, n;
 	uint64_t v = 0;
 	if (!place_at(u, at, &socket, &p))
 		return ST_MISSING;
-	uncore_taps_tell(u->taps, socket, 0, UNC_CONFIG_ACCESS);
+	uncore_taps_emit(u->taps, socket, 0, UNC_CONFIG_ACCESS);
 	sim_finding_none(f);
 	if (at.reg == 0) {
 		v = (uint32_t)p.id << 16 | PCI_VENDOR;
@@ -258,14 +258,14 @@ enum status hsx_told_pci_read32(struct hsx *u, struct pci_address at, uint32_t *
 	return ST_OK;
 }
 
-enum status hsx_told_pci_write32(struct hsx *u, struct pci_address at, uint32_t value, struct sim_finding *f)
+enum status hsx_discovered_pci_write32(struct hsx *u, struct pci_address at, uint32_t value, struct sim_finding *f)
 {
 	const struct access_to a = { f, encoded(at) };
 	struct place p;
 	unsigned socket, n = 0;
 	if (!place_at(u, at, &socket, &p))
 		return ST_MISSING;
-	uncore_taps_tell(u->taps, socket, 0, UNC_CONFIG_ACCESS);
+	uncore_taps_emit(u->taps, socket, 0, UNC_CONFIG_ACCESS);
 	sim_finding_none(f);
 	const enum reg reg = p.kind >= HSX_KINDS ? REG_NONE : register_at(u, p.kind, at.reg, &n);
 	if (reg == REG_NONE) {
@@ -302,7 +302,7 @@ static struct box *channel_at(struct hsx *u, uint64_t address, unsigned width_by
 	return NULL;
 }
 
-enum status hsx_told_mmio_read(void *box, uint64_t address, unsigned width_bytes, uint64_t *value, struct sim_finding *f)
+enum status hsx_discovered_mmio_read(void *box, uint64_t address, unsigned width_bytes, uint64_t *value, struct sim_finding *f)
 {
 	struct hsx *u = box;
 	const struct access_to a = { f, (uint32_t)address };
@@ -324,7 +324,7 @@ enum status hsx_told_mmio_read(void *box, uint64_t address, unsigned width_bytes
 	return reg == REG_NONE ? ST_OK : hsx_read_box(u, socket, b, reg, n, true, value, &a);
 }
 
-enum status hsx_told_mmio_write(void *box, uint64_t address, unsigned width_bytes, uint64_t value, struct sim_finding *f)
+enum status hsx_discovered_mmio_write(void *box, uint64_t address, unsigned width_bytes, uint64_t value, struct sim_finding *f)
 {
 	struct hsx *u = box;
 	const struct access_to a = { f, (uint32_t)address };
