@@ -46,7 +46,7 @@ struct counting {
 	bool on;
 };
 
-enum what { WHAT_TEST, WHAT_BASELINE, WHAT_CLOCK, WHAT_SMT_PROBE };
+enum loop_kernel { KERNEL_TEST, KERNEL_BASELINE, KERNEL_CLOCK, KERNEL_SMT_PROBE };
 
 struct loop;
 /* What other methods do around the windows of a row; each may be NULL. bench/suite/execute.c says which there are. */

@@ -90,15 +90,15 @@ void bench_init(struct bench *b, const struct access *a, const struct cpu *cpu, 
 
 /* --- the loop ---------------------------------------------------------------------------------- */
 
-static enum status one_window(struct loop *l, enum what what, bool longer, unsigned run, unsigned keep, struct window *out, bool *disturbed)
+static enum status one_window(struct loop *l, enum loop_kernel what, bool longer, unsigned run, unsigned keep, struct window *out, bool *disturbed)
 {
 	struct bench *b = l->b;
 	enum status st;
 
 	bench_working(b);
-	if (what == WHAT_CLOCK || what == WHAT_SMT_PROBE) {
-		const struct kernel *k = kernel_find(what == WHAT_CLOCK ? "k_add_chain" : "k_nop");
-		uint64_t arguments[6] = { (what == WHAT_CLOCK ? l->clock_adds / CHAIN_OPERATIONS : SMT_PROBE_NOPS) << longer };
+	if (what == KERNEL_CLOCK || what == KERNEL_SMT_PROBE) {
+		const struct kernel *k = kernel_find(what == KERNEL_CLOCK ? "k_add_chain" : "k_nop");
+		uint64_t arguments[6] = { (what == KERNEL_CLOCK ? l->clock_adds / CHAIN_OPERATIONS : SMT_PROBE_NOPS) << longer };
 
 		if (!k)
 			return ST_BROKEN;
@@ -107,13 +107,13 @@ static enum status one_window(struct loop *l, enum what what, bool longer, unsig
 	} else {
 		struct working_set *w = &l->sets[what];
 		uint64_t units = w->shorter + (longer ? w->window : 0u);
-		const enum window_role role = what == WHAT_TEST ? WINDOW_TEST : WINDOW_BASELINE;
+		const enum window_role role = what == KERNEL_TEST ? WINDOW_TEST : WINDOW_BASELINE;
 
 		st = window_prepare(b, l->row, w, role, units, &l->job);
 		if (st != ST_OK)
 			return st;
 		noise_check_before(b);
-		const bool looked_at = what == WHAT_TEST && run == 0 && l->hooks;
+		const bool looked_at = what == KERNEL_TEST && run == 0 && l->hooks;
 		if (looked_at && l->hooks->before)
 			l->hooks->before(l);
 		st = window_units_reloaded(b, l->row, w, role, units, &l->counting, run, out, &l->job);
@@ -134,15 +134,15 @@ static enum status one_round(struct loop *l, unsigned run, unsigned keep, bool *
 
 	random_shuffle(&b->random, order, 2 * kinds);
 	for (unsigned i = 0; i < 2 * kinds; i++) {
-		enum what what = order[i] / 2 < l->set_count ? (enum what)(order[i] / 2) : (enum what)(WHAT_CLOCK + order[i] / 2 - l->set_count);
+		enum loop_kernel what = order[i] / 2 < l->set_count ? (enum loop_kernel)(order[i] / 2) : (enum loop_kernel)(KERNEL_CLOCK + order[i] / 2 - l->set_count);
 		bool longer = order[i] & 1;
 		struct window w;
 		enum status st = one_window(l, what, longer, run, keep, &w, disturbed);
 
 		if (st != ST_OK)
 			return st;
-		if (what >= WHAT_CLOCK) {
-			struct pair *of = what == WHAT_CLOCK ? &b->clock[keep] : &b->smt_probes[keep];
+		if (what >= KERNEL_CLOCK) {
+			struct pair *of = what == KERNEL_CLOCK ? &b->clock[keep] : &b->smt_probes[keep];
 
 			*(longer ? &of->longer : &of->shorter) = (int64_t)w.tsc;
 			continue;

@@ -42,7 +42,7 @@ static enum relation relation_of(const struct row *r)
 		r->target == TARGET_OTHER_COMPLEX ? RELATION_SAME_PACKAGE : r->target == TARGET_OTHER_DIE ? RELATION_OTHER_DIE : RELATION_OTHER_SOCKET;
 }
 
-struct pass {
+struct matrix_run {
 	struct bench *b;
 	const struct row *row;
 	struct working_set set;
@@ -68,7 +68,7 @@ static int64_t stands_for(int64_t *counts, unsigned n, int64_t loads, const stru
 }
 
 /* Cycles of a window on b->core, in thousandths, after `owner` has prepared its lines. */
-static enum status one_window(struct pass *p, unsigned owner, uint64_t loads, struct window *w, int64_t *cycles_milli)
+static enum status one_window(struct matrix_run *p, unsigned owner, uint64_t loads, struct window *w, int64_t *cycles_milli)
 {
 	const struct kernel *flush = kernel_find("k_flush_chain");
 	const struct kernel *fill = kernel_find(p->row->prepare == PREPARE_MODIFIED ? "k_dirty_chain" : "k_touch_chain");
@@ -87,7 +87,7 @@ static enum status one_window(struct pass *p, unsigned owner, uint64_t loads, st
 	return st;
 }
 
-static enum status one_cell(struct pass *p, unsigned owner)
+static enum status one_cell(struct matrix_run *p, unsigned owner)
 {
 	unsigned n = p->b->repetitions ? p->b->repetitions : p->b->a->kind == ACCESS_SIM ? MATRIX_SAMPLES_SIMULATED : MATRIX_SAMPLES;
 	struct matrix_cell *c = &p->matrix->cell[p->matrix->cells];
@@ -151,7 +151,7 @@ static enum status one_cell(struct pass *p, unsigned owner)
 	return ST_OK;
 }
 
-static enum status one_reader(struct pass *p, enum relation relation)
+static enum status one_reader(struct matrix_run *p, enum relation relation)
 {
 	struct bench *b = p->b;
 	uint64_t found = 0;
@@ -168,7 +168,7 @@ static enum status one_reader(struct pass *p, enum relation relation)
 	return st;
 }
 
-static void reduce(struct pass *p, struct row_result *out)
+static void reduce(struct matrix_run *p, struct row_result *out)
 {
 	int64_t *work = p->b->host->get(p->b->host->self, 2 * p->matrix->cells * sizeof(*work)), per_load[ROW_PROOFS_MAX];
 	unsigned n = p->matrix->cells;
@@ -242,7 +242,7 @@ void matrix_json(struct text *t, const struct matrix *m)
 }
 
 /* All pairs of cores, with that kernel. */
-static enum status measure(struct pass *p, const char *kernel, struct row_result *out)
+static enum status measure(struct matrix_run *p, const char *kernel, struct row_result *out)
 {
 	struct bench *b = p->b;
 	const unsigned core = b->core, count = b->a->cores < CORES_MAX ? b->a->cores : CORES_MAX;
@@ -267,7 +267,7 @@ static enum status measure(struct pass *p, const char *kernel, struct row_result
 
 void matrix_row(struct bench *b, const struct row *r, struct row_result *out)
 {
-	struct pass p = { .b = b, .row = r };
+	struct matrix_run p = { .b = b, .row = r };
 	struct text reason;
 	unsigned core = b->core, count = b->a->cores < CORES_MAX ? b->a->cores : CORES_MAX;
 	enum status st;

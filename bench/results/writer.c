@@ -318,7 +318,7 @@ static void section_key(const struct writer *w, struct text *t, const char *name
 
 void writer_part(struct writer *w, unsigned part, struct json json)
 {
-	w->part_earlier[part] = EARLIER_DONE;
+	w->part_earlier[part] = RESUMED_DONE;
 	if (part == PART_TRUST) {
 		section_key(w, &w->trust, "trust");
 		text_bytes(&w->trust, json.at, json.bytes);
@@ -348,9 +348,9 @@ void writer_known_program(struct writer *w, unsigned odd)
 
 void writer_study(struct writer *w, struct json study)
 {
-	if (*w->study_earlier == EARLIER_DONE)
+	if (*w->study_earlier == RESUMED_DONE)
 		return;
-	*w->study_earlier = EARLIER_DONE;
+	*w->study_earlier = RESUMED_DONE;
 	section_key(w, &w->study, "study");
 	text_bytes(&w->study, study.at, study.bytes);
 }

@@ -14,7 +14,7 @@
 /* The section's name in its journal start line and in --suite: "account.latency_bound", "trust". */
 const char *writer_section_name(unsigned section);
 
-enum earlier { EARLIER_NOTHING, EARLIER_BEGUN, EARLIER_DONE };
+enum resumed_row { RESUMED_NOTHING, RESUMED_BEGUN, RESUMED_DONE };
 
 /* The run's note of a written row. */
 struct writer_note {
@@ -41,10 +41,10 @@ struct writer {
 	struct json environment;
 	/* of the kind of cores whose rows are written, writer_kind */
 	unsigned kind;           /* in core_kind_names */
-	uint8_t *earlier;        /* enum earlier of each row of the table */
+	uint8_t *earlier;        /* enum resumed_row of each row of the table */
 	int64_t *penalty_milli;  /* of each row of the table, -1: none in this run */
 	struct writer_note *notes; /* of each row of the table */
-	uint8_t *part_earlier, *study_earlier; /* enum earlier of each section, and of the study of a known program */
+	uint8_t *part_earlier, *study_earlier; /* enum resumed_row of each section, and of the study of a known program */
 	/* of all kinds of cores, one behind the other: what the former point into */
 	uint8_t *all_earlier;
 	int64_t *all_penalties;

@@ -94,14 +94,14 @@ static void take_start(struct writer *w, struct json line)
 
 	if (!json_get(line, "name", &name) || !view_named(w, name, &name))
 		return;
-	if (*w->study_earlier == EARLIER_NOTHING && writer_is(name, KNOWN_PROGRAM_NAME))
-		*w->study_earlier = EARLIER_BEGUN;
+	if (*w->study_earlier == RESUMED_NOTHING && writer_is(name, KNOWN_PROGRAM_NAME))
+		*w->study_earlier = RESUMED_BEGUN;
 	for (unsigned i = 0; i < rows_count; i++)
-		if (w->earlier[i] == EARLIER_NOTHING && writer_is(name, rows[i].name))
-			w->earlier[i] = EARLIER_BEGUN;
+		if (w->earlier[i] == RESUMED_NOTHING && writer_is(name, rows[i].name))
+			w->earlier[i] = RESUMED_BEGUN;
 	for (unsigned i = 0; i < SUITE_SECTIONS; i++)
-		if (w->part_earlier[i] == EARLIER_NOTHING && writer_is(name, writer_section_name(i)))
-			w->part_earlier[i] = EARLIER_BEGUN;
+		if (w->part_earlier[i] == RESUMED_NOTHING && writer_is(name, writer_section_name(i)))
+			w->part_earlier[i] = RESUMED_BEGUN;
 }
 
 /* Takes the accounting of a workload. */
@@ -114,7 +114,7 @@ static void take_accounting(struct writer *w, struct json line)
 	if (writer_kind_named(name, &name) == CORE_KIND_NAMES)
 		return;
 	for (unsigned i = 0; i < WORK_KINDS; i++)
-		if (w->part_earlier[i] != EARLIER_DONE && writer_is(name, work_name((enum work_kind)i))) {
+		if (w->part_earlier[i] != RESUMED_DONE && writer_is(name, work_name((enum work_kind)i))) {
 			w->out->unexpected += count_of(line, "unexpected");
 			writer_part(w, i, accounting);
 		}
@@ -124,7 +124,7 @@ static void take_trust(struct writer *w, struct json line)
 {
 	struct json trust;
 
-	if (!view_of(w, line) || w->part_earlier[PART_TRUST] == EARLIER_DONE || !json_get(line, "trust", &trust))
+	if (!view_of(w, line) || w->part_earlier[PART_TRUST] == RESUMED_DONE || !json_get(line, "trust", &trust))
 		return;
 	w->out->unexpected += count_of(line, "unexpected");
 	writer_part(w, PART_TRUST, trust);
@@ -134,7 +134,7 @@ static void take_study(struct writer *w, struct json line)
 {
 	struct json study;
 
-	if (!view_of(w, line) || *w->study_earlier == EARLIER_DONE || !json_get(line, "study", &study))
+	if (!view_of(w, line) || *w->study_earlier == RESUMED_DONE || !json_get(line, "study", &study))
 		return;
 	w->out->unexpected += count_of(line, "unexpected");
 	writer_study(w, study);
@@ -161,11 +161,11 @@ static void take_row(struct writer *w, struct json line, enum journal_event even
 	    !json_get(row, "status", &status) || !view_named(w, name, &name))
 		return;
 	for (unsigned i = 0; i < rows_count; i++) {
-		if (w->earlier[i] == EARLIER_DONE || !writer_is(name, rows[i].name))
+		if (w->earlier[i] == RESUMED_DONE || !writer_is(name, rows[i].name))
 			continue;
 		for (unsigned s = 0; s < ROW_STATUS_COUNT; s++)
 			if (json_is(status, row_status_name((enum row_status)s))) {
-				w->earlier[i] = EARLIER_DONE;
+				w->earlier[i] = RESUMED_DONE;
 				w->out->by_status[s]++;
 				w->out->rows++;
 				w->out->unexpected += count_of(line, "unexpected");

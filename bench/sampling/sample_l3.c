@@ -21,9 +21,9 @@ static const struct { enum source source; const char *time, *lines; } fills[] = 
 	{ SOURCE_REMOTE_CLEAN, "fill.remote.time", "fill.remote.lines" }, { SOURCE_REMOTE_MODIFIED, "fill.remote.time", "fill.remote.lines" },
 };
 
-struct pass { struct loop *l; struct uncore_plan plan; unsigned socket; bool any; uint64_t time, lines, loads; };
+struct l3_run { struct loop *l; struct uncore_plan plan; unsigned socket; bool any; uint64_t time, lines, loads; };
 
-static enum status one_window(struct pass *p, uint64_t loads)
+static enum status one_window(struct l3_run *p, uint64_t loads)
 {
 	struct bench *b = p->l->b;
 	struct working_set *w = &p->l->sets[0];
@@ -47,7 +47,7 @@ static enum status one_window(struct pass *p, uint64_t loads)
 
 static int64_t distance(int64_t a, int64_t b) { return a > b ? a - b : b - a; }
 
-static void judge(const struct pass *p, const struct row_result *row, struct sample_l3 *out)
+static void judge(const struct l3_run *p, const struct row_result *row, struct sample_l3 *out)
 {
 	const int64_t milli = p->lines ? mul_div((int64_t)p->time * (p->any ? SIXTEENTHS : TENTHS), 1000, (int64_t)p->lines) : 0;
 	const int64_t hit = p->l->b->l3_milli, beyond = row->sample.value_milli - hit;
@@ -67,7 +67,7 @@ void sample_l3_row(struct loop *l, struct row_result *row)
 {
 	struct bench *b = l->b;
 	const char *names[2] = { NULL, NULL }, *problem;
-	struct pass p = { .l = l };
+	struct l3_run p = { .l = l };
 	const struct kernel *k = l->sets[0].kernel;
 	uint64_t loads = l->sets[0].shape.nodes / k->loads * k->loads;
 	enum status st;

@@ -254,15 +254,15 @@ static void run_rows(struct writer *w, struct bench *b, const struct suite_setti
 		if (!asked_of(w->a, s, &rows[i]))
 			continue;
 		p.row = &rows[i];
-		if (w->earlier[i] != EARLIER_DONE) {
+		if (w->earlier[i] != RESUMED_DONE) {
 			if (w->host->stop && w->host->stop(w->host->self)) {
 				w->out->stopped = true;
 				break;
 			}
 			if (profile)
-				run_profile(w, b, s, profile, &rows[i], &p, w->earlier[i] == EARLIER_BEGUN);
+				run_profile(w, b, s, profile, &rows[i], &p, w->earlier[i] == RESUMED_BEGUN);
 			else
-				run_row(w, b, s, &rows[i], &p, w->earlier[i] == EARLIER_BEGUN);
+				run_row(w, b, s, &rows[i], &p, w->earlier[i] == RESUMED_BEGUN);
 		}
 		p.done++;
 		p.work_done += rows[i].budget;
@@ -279,9 +279,9 @@ static void run_known_program(struct writer *w, struct bench *b, const struct su
 {
 	unsigned odd = 0;
 
-	if (!suite_asks_for_all(s) || w->out->stopped || w->a->kind == ACCESS_NATIVE || *w->study_earlier == EARLIER_DONE)
+	if (!suite_asks_for_all(s) || w->out->stopped || w->a->kind == ACCESS_NATIVE || *w->study_earlier == RESUMED_DONE)
 		return;
-	if (*w->study_earlier == EARLIER_BEGUN) {
+	if (*w->study_earlier == RESUMED_BEGUN) {
 		w->out->study.ran = true;
 		for (unsigned p = 0; p < KNOWN_PROGRAM_PARTS; p++) {
 			w->out->study.parts[p].status = ST_STOPPED;

@@ -52,7 +52,7 @@ static void run_account(struct writer *w, struct bench *b, enum work_kind kind)
 		writer_failed(w, ST_FULL);
 		return;
 	}
-	if (w->part_earlier[kind] == EARLIER_BEGUN) {
+	if (w->part_earlier[kind] == RESUMED_BEGUN) {
 		memset(r, 0, sizeof(*r));
 		r->kind = kind;
 		r->status = ROW_CRASHED;
@@ -73,7 +73,7 @@ static void run_trust(struct writer *w, struct bench *b)
 {
 	char *at = w->host->get(w->host->self, LINE_BYTES);
 	struct trust_result *r = w->host->get(w->host->self, sizeof(*r));
-	bool crashed = w->part_earlier[PART_TRUST] == EARLIER_BEGUN;
+	bool crashed = w->part_earlier[PART_TRUST] == RESUMED_BEGUN;
 	unsigned odd = 0;
 	struct text line;
 
@@ -119,7 +119,7 @@ void suite_sections_run(struct writer *w, struct bench *b, const struct suite_se
 	for (unsigned part = 0; part < SUITE_SECTIONS && !w->out->stopped; part++) {
 		struct progress p = { .part = writer_section_name(part) };
 
-		if (!suite_selects_name(s, writer_section_name(part), SUITE_FULL) || w->part_earlier[part] == EARLIER_DONE)
+		if (!suite_selects_name(s, writer_section_name(part), SUITE_FULL) || w->part_earlier[part] == RESUMED_DONE)
 			continue;
 		if (w->host->stop && w->host->stop(w->host->self)) {
 			w->out->stopped = true;

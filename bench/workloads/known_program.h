@@ -40,13 +40,13 @@ struct known_program_branch { uint32_t at, taken, passed; };
 
 /* One thread of a core: uops retired per cycle in millionths, L1 misses per iteration in thousandths, and the other thread's uops in the same
  * cycles, where the same counters can count them. */
-struct known_program_pace { int64_t uops_micro, misses_milli, other_micro; bool other_known; };
+struct known_program_rate { int64_t uops_micro, misses_milli, other_micro; bool other_known; };
 /* A kernel on one thread of a core, then on both at once. */
-struct known_program_contest { const char *name, *kernel; struct known_program_pace alone, together[2]; };
-#define KNOWN_PROGRAM_CONTESTS 2
+struct known_program_smt_pair { const char *name, *kernel; struct known_program_rate alone, together[2]; };
+#define KNOWN_PROGRAM_SMT_PAIRS 2
 /* Uops per cycle of both threads together. Where one thread's counters see both threads, the mean of both threads' readings; else the sum of each
  * thread's own count. */
-int64_t known_program_together_micro(const struct known_program_contest *c);
+int64_t known_program_together_micro(const struct known_program_smt_pair *c);
 
 struct known_program_result {
 	bool ran;
@@ -68,7 +68,7 @@ struct known_program_result {
 	uint32_t addresses_right;           /* ... that holds the value loaded */
 	uint64_t read_lines[2], nt_lines[2];/* DRAM lines of this node and of others: read, written non-temporally */
 	uint64_t nt_lines_stored;           /* lines the loop stored */
-	struct known_program_contest contests[KNOWN_PROGRAM_CONTESTS];
+	struct known_program_smt_pair contests[KNOWN_PROGRAM_SMT_PAIRS];
 };
 
 struct bench;

@@ -19,15 +19,15 @@ static void json_values(struct text *t, const struct known_program_values *v)
 	text_fmt(t, "]}");
 }
 
-int64_t known_program_together_micro(const struct known_program_contest *c)
+int64_t known_program_together_micro(const struct known_program_smt_pair *c)
 {
-	const struct known_program_pace *p = c->together;
+	const struct known_program_rate *p = c->together;
 	const int64_t own = p[0].uops_micro + p[1].uops_micro;
 
 	return p[0].other_known && p[1].other_known ? (own + p[0].other_micro + p[1].other_micro) / 2 : own;
 }
 
-static void json_pace(struct text *t, const struct known_program_pace *p)
+static void json_pace(struct text *t, const struct known_program_rate *p)
 {
 	text_fmt(t, "{\"uops_per_cycle\": ");
 	text_fixed(t, p->uops_micro, 6);
@@ -43,8 +43,8 @@ static void json_pace(struct text *t, const struct known_program_pace *p)
 static void json_contests(struct text *t, const struct known_program_result *s)
 {
 	text_fmt(t, ", \"threads\": [");
-	for (unsigned i = 0; i < KNOWN_PROGRAM_CONTESTS && good(s, KNOWN_PROGRAM_THREADS); i++) {
-		const struct known_program_contest *c = &s->contests[i];
+	for (unsigned i = 0; i < KNOWN_PROGRAM_SMT_PAIRS && good(s, KNOWN_PROGRAM_THREADS); i++) {
+		const struct known_program_smt_pair *c = &s->contests[i];
 
 		text_fmt(t, "%s{\"name\": \"%s\", \"kernel\": \"%s\", \"alone\": ", i ? ", " : "", c->name, c->kernel);
 		json_pace(t, &c->alone);
@@ -106,7 +106,7 @@ void known_program_json(struct text *t, const struct known_program_result *s)
 }
 
 /* Uops per cycle of a kernel alone and of both threads running it, and L1 misses per iteration of each. */
-static void contest_line(struct text *t, const struct known_program_contest *c)
+static void contest_line(struct text *t, const struct known_program_smt_pair *c)
 {
 	const int64_t both = known_program_together_micro(c);
 
@@ -167,7 +167,7 @@ static void part_line(struct text *t, const struct known_program_result *s, enum
 		text_fmt(t, " of the cycles");
 		break;
 	case KNOWN_PROGRAM_THREADS:
-		for (unsigned i = 0; i < KNOWN_PROGRAM_CONTESTS; i++) {
+		for (unsigned i = 0; i < KNOWN_PROGRAM_SMT_PAIRS; i++) {
 			text_fmt(t, "%s", i ? "; " : "");
 			contest_line(t, &s->contests[i]);
 		}

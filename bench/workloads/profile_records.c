@@ -14,7 +14,7 @@
 #define LATENCY_EVENT 3 /* struct event.pebs */
 
 /* A burst of either kind of sampling. */
-struct taking {
+struct record_run {
 	struct loop *l;
 	const struct profile_plan *plan;
 	struct profile_records *out;
@@ -23,7 +23,7 @@ struct taking {
 	uint8_t *seen;         /* a bit a line of the working set */
 };
 
-static enum status start(struct taking *t, struct pebs_request *q, const char **why)
+static enum status start(struct record_run *t, struct pebs_request *q, const char **why)
 {
 	struct bench *b = t->l->b;
 
@@ -37,7 +37,7 @@ static enum status start(struct taking *t, struct pebs_request *q, const char **
 	return st == ST_OK ? pebs_start(&t->pebs, q, 1, why) : st;
 }
 
-static enum status stop(struct taking *t, const struct pebs_request *q, unsigned *records)
+static enum status stop(struct record_run *t, const struct pebs_request *q, unsigned *records)
 {
 	const bool netburst = t->out->event->netburst;
 	const enum status st = netburst ? netburst_sample_stop(&t->netburst) : pebs_stop(&t->pebs);
@@ -49,7 +49,7 @@ static enum status stop(struct taking *t, const struct pebs_request *q, unsigned
 	return st;
 }
 
-static enum status read(const struct taking *t, unsigned i, struct pebs_record *out)
+static enum status read(const struct record_run *t, unsigned i, struct pebs_record *out)
 {
 	struct netburst_record r;
 	enum status st;
@@ -82,7 +82,7 @@ static void note_site(struct profile_records *out, uint32_t offset)
 	}
 }
 
-static void note_address(struct taking *t, uint64_t address)
+static void note_address(struct record_run *t, uint64_t address)
 {
 	const struct working_set *w = &t->l->sets[0];
 	const uint64_t offset = address - w->map.va;
@@ -109,7 +109,7 @@ static bool node_of(const struct working_set *w, uint64_t value, uint64_t *addre
 }
 
 /* `next`: offset in the code of the instruction behind the load. */
-static bool address_of(const struct taking *t, const struct pebs_record *r, const uint8_t *code, uint32_t bytes, uint32_t next, uint64_t *address)
+static bool address_of(const struct record_run *t, const struct pebs_record *r, const uint8_t *code, uint32_t bytes, uint32_t next, uint64_t *address)
 {
 	struct operand o;
 	enum status st;
@@ -123,7 +123,7 @@ static bool address_of(const struct taking *t, const struct pebs_record *r, cons
 	return st == ST_OK || (st == ST_REFUSED && node_of(&t->l->sets[0], r->gpr[o.destination], address));
 }
 
-static void note(struct taking *t, const struct pebs_record *r)
+static void note(struct record_run *t, const struct pebs_record *r)
 {
 	const struct working_set *w = &t->l->sets[0];
 	struct profile_records *out = t->out;
@@ -146,7 +146,7 @@ static void note(struct taking *t, const struct pebs_record *r)
 	}
 }
 
-static enum status burst(struct taking *t, unsigned number, const char **why)
+static enum status burst(struct record_run *t, unsigned number, const char **why)
 {
 	struct loop *l = t->l;
 	struct bench *b = l->b;
@@ -176,7 +176,7 @@ static enum status burst(struct taking *t, unsigned number, const char **why)
 	return st;
 }
 
-static void count_lines(struct taking *t, size_t bytes)
+static void count_lines(struct record_run *t, size_t bytes)
 {
 	for (size_t i = 0; i < bytes; i++) {
 		t->out->lines += bit_count(t->seen[i]);
@@ -193,7 +193,7 @@ static void count_lines(struct taking *t, size_t bytes)
 /* False: it is none that leaves records. */
 static bool take_event(struct loop *l, const struct profile_plan *p, const struct event *e, struct profile_records *out)
 {
-	struct taking t = { .l = l, .plan = p, .out = out };
+	struct record_run t = { .l = l, .plan = p, .out = out };
 	const size_t bytes = (size_t)(l->sets[0].map.bytes / LINE / 8) + 8;
 	const char *why = NULL;
 	enum status st = ST_OK;

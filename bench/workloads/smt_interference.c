@@ -21,7 +21,7 @@
 #define MORE(n)          ((n) + (n) / 2)
 
 enum { EVENT_CYCLES, EVENT_UOPS, EVENT_MISSES, EVENT_OTHER, EVENTS };
-struct contest {
+struct smt_pair {
 	struct known_program *s;
 	const struct kernel *kernel;
 	struct mapping map[2];
@@ -33,7 +33,7 @@ struct contest {
 };
 
 /* Chooses the events; false: the part records what is missing. */
-static bool choose_events(struct contest *c)
+static bool choose_events(struct smt_pair *c)
 {
 	const struct processor *p = c->s->b->cpu->processor;
 	const struct event *misses = concept_event(p, "load.miss.l1"), *events[EVENTS] = { c->s->b->cycles, concept_event(p, "uops.retired"),
@@ -52,7 +52,7 @@ static bool choose_events(struct contest *c)
 	return true;
 }
 
-static void arguments_of(const struct contest *c, unsigned slot, uint64_t iterations, uint64_t a[6])
+static void arguments_of(const struct smt_pair *c, unsigned slot, uint64_t iterations, uint64_t a[6])
 {
 	memset(a, 0, 6 * sizeof(a[0]));
 	a[c->kernel->count_argument] = iterations;
@@ -63,7 +63,7 @@ static void arguments_of(const struct contest *c, unsigned slot, uint64_t iterat
 }
 
 /* Brings each thread's buffer into the L2, and evicts from the L1 every line a window starts with. */
-static enum status prepare(struct contest *c, unsigned threads)
+static enum status prepare(struct smt_pair *c, unsigned threads)
 {
 	enum status st = ST_OK;
 
@@ -78,7 +78,7 @@ static enum status prepare(struct contest *c, unsigned threads)
 }
 
 /* One window of thread `who`. The sibling, if it runs, continues past its end. */
-static enum status one_window(struct contest *c, unsigned threads, unsigned who, uint64_t iterations, struct window *out, bool *disturbed)
+static enum status one_window(struct smt_pair *c, unsigned threads, unsigned who, uint64_t iterations, struct window *out, bool *disturbed)
 {
 	struct bench *b = c->s->b;
 	struct job jobs[2];
@@ -103,7 +103,7 @@ static enum status one_window(struct contest *c, unsigned threads, unsigned who,
 }
 
 /* The undisturbed pair with the median cycles: counts of its longer window minus those of its shorter one. */
-static enum status measure(struct contest *c, unsigned threads, unsigned who, uint64_t more[EVENTS])
+static enum status measure(struct smt_pair *c, unsigned threads, unsigned who, uint64_t more[EVENTS])
 {
 	struct bench *b = c->s->b;
 	const unsigned wanted = b->repetitions ? b->repetitions : b->a->kind == ACCESS_SIM ? PAIRS_SIMULATED : PAIRS_WANTED;
@@ -142,7 +142,7 @@ static enum status measure(struct contest *c, unsigned threads, unsigned who, ui
 	return ST_BROKEN;
 }
 
-static enum status take(struct contest *c, unsigned threads, unsigned who, struct known_program_pace *out)
+static enum status take(struct smt_pair *c, unsigned threads, unsigned who, struct known_program_rate *out)
 {
 	struct bench *b = c->s->b;
 	const bool sibling = b->disturbance.sibling_known;
@@ -163,7 +163,7 @@ static enum status take(struct contest *c, unsigned threads, unsigned who, struc
 	return stopped;
 }
 
-static enum status open_buffers(struct contest *c)
+static enum status open_buffers(struct smt_pair *c)
 {
 	enum status st = ST_OK;
 
@@ -182,7 +182,7 @@ static enum status open_buffers(struct contest *c)
 	return st;
 }
 
-static void contest_run(struct contest *c, struct known_program_contest *out)
+static void contest_run(struct smt_pair *c, struct known_program_smt_pair *out)
 {
 	enum status st = c->kernel ? open_buffers(c) : ST_BROKEN;
 
@@ -205,7 +205,7 @@ void known_program_threads(struct known_program *s)
 {
 	const struct cpu_cache *l1 = cpu_cache(s->b->cpu, 1), *l2 = cpu_cache(s->b->cpu, 2);
 	const uint64_t of_l2 = l2 ? l2->bytes / LINE / 8 : 0;
-	struct contest c = { .s = s, .cores = { s->b->core, 0 } };
+	struct smt_pair c = { .s = s, .cores = { s->b->core, 0 } };
 
 	if (cores_choose(s->b, s->b->core, RELATION_SAME_CORE, 0, &c.cores[1]) != ST_OK) {
 		known_program_failed(s, KNOWN_PROGRAM_THREADS, ST_UNSUPPORTED, "one thread a core");

@@ -11,7 +11,7 @@
 #define TERMS_MOST 8u     /* terms of a concept: a channel each */
 
 /* One socket's events for a row: each slot of the plan is a term of an entry. */
-struct asked {
+struct trust_request {
 	struct loop *l;
 	struct uncore_plan plan;
 	uint8_t entry[UNCORE_EVENTS_MAX];
@@ -41,7 +41,7 @@ static const char *why_not(const struct bench *b, const struct expression *x, co
 }
 
 /* Plans a socket's entries of the row; what cannot be counted gets its reason. False: there is nothing to count. */
-static bool ask(struct asked *a, const struct bench *b, const struct row *row, enum trust_side side, struct trust_result *out)
+static bool ask(struct trust_request *a, const struct bench *b, const struct row *row, enum trust_side side, struct trust_result *out)
 {
 	const char *names[UNCORE_EVENTS_MAX], *problem = "";
 	unsigned n = 0;
@@ -73,7 +73,7 @@ static bool ask(struct asked *a, const struct bench *b, const struct row *row, e
 }
 
 /* One window; what the slots of the run counted, and the ticks, go into pair number `keep`. */
-static enum status one_window(struct asked *a, unsigned run, bool longer, unsigned keep)
+static enum status one_window(struct trust_request *a, unsigned run, bool longer, unsigned keep)
 {
 	struct bench *b = a->l->b;
 	struct working_set *w = &a->l->sets[0];
@@ -101,7 +101,7 @@ static enum status one_window(struct asked *a, unsigned run, bool longer, unsign
 	return ST_OK;
 }
 
-static enum status all_windows(struct asked *a, unsigned run, unsigned *kept)
+static enum status all_windows(struct trust_request *a, unsigned run, unsigned *kept)
 {
 	struct bench *b = a->l->b;
 	const unsigned wanted = b->a->kind == ACCESS_SIM ? PAIRS_SIMULATED : PAIRS;
@@ -122,7 +122,7 @@ static enum status all_windows(struct asked *a, unsigned run, unsigned *kept)
 }
 
 /* What a run of the plan counted, a unit, added to its entries. */
-static enum status take(struct asked *a, const struct row_result *result, unsigned run, unsigned kept, struct trust_result *out)
+static enum status take(struct trust_request *a, const struct row_result *result, unsigned run, unsigned kept, struct trust_result *out)
 {
 	const struct kernel *k = kernel_find(result->kernel);
 	int64_t milli[TRUST_ENTRIES] = { 0 };
@@ -151,7 +151,7 @@ static enum status take(struct asked *a, const struct row_result *result, unsign
 	return k ? st : ST_BROKEN;
 }
 
-static void count(struct asked *a, const struct row_result *result, struct trust_result *out)
+static void count(struct trust_request *a, const struct row_result *result, struct trust_result *out)
 {
 	struct bench *b = a->l->b;
 	enum status st = window_warm_up(b, a->l->row, &a->l->sets[0], WINDOW_TEST, &a->l->job);
@@ -178,7 +178,7 @@ static void count(struct asked *a, const struct row_result *result, struct trust
 	}
 }
 
-static void each_socket(struct asked *a, const struct row_result *result, struct trust_result *out)
+static void each_socket(struct trust_request *a, const struct row_result *result, struct trust_result *out)
 {
 	struct bench *b = a->l->b;
 	const struct row *row = a->l->row;
@@ -224,7 +224,7 @@ static bool any_counted(const struct bench *b, const struct row *row, struct tru
 
 void trust_uncore_row(struct bench *b, const struct row *row, struct trust_result *out)
 {
-	struct asked *a = row && any_counted(b, row, out) ? b->host->get(b->host->self, sizeof(*a)) : NULL;
+	struct trust_request *a = row && any_counted(b, row, out) ? b->host->get(b->host->self, sizeof(*a)) : NULL;
 	struct row_result *result = a ? b->host->get(b->host->self, sizeof(*result)) : NULL;
 	struct mapping lock = { .va = SPACE_LOCK, .bytes = PAGE_4K, .page_bytes = PAGE_4K };
 	uint64_t found = 0;

@@ -21,7 +21,7 @@ struct app {
 	struct served served;
 	struct clock clock;
 	struct environment environment;
-	struct state state;
+	struct resume_state state;
 	struct watchdog watchdog;
 	struct screen screen;
 	struct saved_results saved;

@@ -15,7 +15,7 @@ static bool is(const struct ini *r, const char *key)
 	return r->key_length == str_length(key) && memcmp(r->key, key, r->key_length) == 0;
 }
 
-static enum status take(struct state *s, const struct ini *r)
+static enum status take(struct resume_state *s, const struct ini *r)
 {
 	uint64_t v;
 	enum status st = ST_OK;
@@ -44,7 +44,7 @@ static enum status take(struct state *s, const struct ini *r)
 	return st;
 }
 
-static void state_read(struct state *s, struct files *files)
+static void state_read(struct resume_state *s, struct files *files)
 {
 	char *text;
 	size_t bytes, pages_bytes;
@@ -65,7 +65,7 @@ static void state_read(struct state *s, struct files *files)
 	}
 }
 
-static void state_keep(struct state *s, struct files *files)
+static void state_keep(struct resume_state *s, struct files *files)
 {
 	char at[FILES_SAVED_BYTES];
 	struct text t;
@@ -82,7 +82,7 @@ static void state_keep(struct state *s, struct files *files)
 	s->saved = !t.full && files_save(files, STATE_FILE, at, t.length) == ST_OK;
 }
 
-bool resume_begin(struct state *s, struct files *files)
+bool resume_begin(struct resume_state *s, struct files *files)
 {
 	state_read(s, files);
 	bool again = s->starts < STARTS_MAX;
@@ -93,7 +93,7 @@ bool resume_begin(struct state *s, struct files *files)
 	return again;
 }
 
-void resume_progress(struct state *s, struct files *files)
+void resume_progress(struct resume_state *s, struct files *files)
 {
 	if (s->starts == 0 && (s->saved || files->state != ST_OK)) /* one that could not be written is tried again with the next row */
 		return;
@@ -101,7 +101,7 @@ void resume_progress(struct state *s, struct files *files)
 	state_keep(s, files);
 }
 
-enum start resume_start(struct state *s, struct files *files, enum start wish)
+enum start resume_start(struct resume_state *s, struct files *files, enum start wish)
 {
 	static const char *const ways[] = { "by MP services", "by INIT and start-up messages", "not at all" };
 	if (s->starting && s->processors < START_ONE)
@@ -120,7 +120,7 @@ enum start resume_start(struct state *s, struct files *files, enum start wish)
 	return how;
 }
 
-void resume_started(struct state *s, struct files *files)
+void resume_started(struct resume_state *s, struct files *files)
 {
 	if (!s->starting)
 		return;
@@ -138,7 +138,7 @@ static unsigned run_number(const char *path)
 	return parse_u64(path + from, n - from, &v) == ST_OK ? (unsigned)v : 0;
 }
 
-bool resume_series(struct state *s, struct files *files, uint64_t key, unsigned boots)
+bool resume_series(struct resume_state *s, struct files *files, uint64_t key, unsigned boots)
 {
 	if (boots < 2 || files->state != ST_OK)
 		return false;
@@ -155,7 +155,7 @@ bool resume_series(struct state *s, struct files *files, uint64_t key, unsigned 
 	return more;
 }
 
-void resume_end(struct state *s, struct files *files)
+void resume_end(struct resume_state *s, struct files *files)
 {
 	s->done = 0;
 	s->key = 0;
@@ -237,7 +237,7 @@ void resume_put(struct earlier_run *e)
 
 /* --- the spread between boots ---------------------------------------------------------------------- */
 
-enum status resume_series_write(const struct state *s, struct files *files, const char *prefix, struct upload *u)
+enum status resume_series_write(const struct resume_state *s, struct files *files, const char *prefix, struct upload *u)
 {
 	struct boot_variance *b = pages_get(sizeof(*b));
 	char *json = pages_get(BOOT_VARIANCE_TEXT), *csv = pages_get(BOOT_VARIANCE_TEXT), name[FILE_NAME_MAX];

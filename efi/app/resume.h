@@ -12,7 +12,7 @@
 
 #define STARTS_MAX 3u /* after this many starts that completed nothing, the next one does not run */
 
-struct state {
+struct resume_state {
 	unsigned starts;
 	uint64_t key;
 	unsigned series[BOOT_VARIANCE_MAX], done; /* runs of the series so far */
@@ -22,17 +22,17 @@ struct state {
 };
 
 /* Reads the state and counts this start. False: too many consecutive ones; the count starts over. */
-bool resume_begin(struct state *s, struct files *files);
+bool resume_begin(struct resume_state *s, struct files *files);
 /* A row has ended, or the application by itself: this start has completed something. */
-void resume_progress(struct state *s, struct files *files);
+void resume_progress(struct resume_state *s, struct files *files);
 /* How the processors are to be started, at least as `wish` says, and recorded before it is done. resume_started: it came back. */
-enum start resume_start(struct state *s, struct files *files, enum start wish);
-void resume_started(struct state *s, struct files *files);
+enum start resume_start(struct resume_state *s, struct files *files, enum start wish);
+void resume_started(struct resume_state *s, struct files *files);
 /* Records a run of a series of `boots`; returns whether another boot follows. */
-bool resume_series(struct state *s, struct files *files, uint64_t key, unsigned boots);
+bool resume_series(struct resume_state *s, struct files *files, uint64_t key, unsigned boots);
 
 /* The series is over. */
-void resume_end(struct state *s, struct files *files);
+void resume_end(struct resume_state *s, struct files *files);
 
 enum resume { RESUME_NEW, RESUME_ROWS, RESUME_FILES };
 struct earlier_run {
@@ -47,6 +47,6 @@ void resume_put(struct earlier_run *e);
 
 /* Writes the spread between the boots of a series into the run's directory, and to the server if `u` is not NULL: boots.json
  * and boots.csv. */
-MUST_CHECK enum status resume_series_write(const struct state *s, struct files *files, const char *prefix, struct upload *u);
+MUST_CHECK enum status resume_series_write(const struct resume_state *s, struct files *files, const char *prefix, struct upload *u);
 
 #endif

@@ -61,9 +61,9 @@ enum status run_settings(struct config *c, struct files *files, struct suite_set
 }
 
 /* --- what suite_run calls -------------------------------------------------------------------------- */
-struct here {
+struct run_context {
 	struct files *files;
-	struct state *state;
+	struct resume_state *state;
 	struct watchdog *watchdog;
 	struct serial serial;
 	struct saved_results *saved;
@@ -82,14 +82,14 @@ struct here {
 	bool status_line;         /* a transient line is on the screen */
 };
 
-static void clear_status(struct here *p)
+static void clear_status(struct run_context *p)
 {
 	if (p->status_line)
 		print_screen("\r%*s\r", STATUS_COLUMNS, "");
 	p->status_line = false;
 }
 
-static enum status told(struct here *p, const char *name, enum status s)
+static enum status told(struct run_context *p, const char *name, enum status s)
 {
 	if (s != ST_OK && s != p->printed) {
 		clear_status(p);
@@ -103,7 +103,7 @@ enum attempt { ATTEMPT_WHEN_DUE, ATTEMPT_NOW };
 
 /* Brings the medium's journal up to what has been said. A failure is tried again with the next line, then with the second, the
  * fourth, ... after it, and at the end (now): an attempt may take a minute. */
-static enum status journal_write(struct here *p, enum attempt attempt)
+static enum status journal_write(struct run_context *p, enum attempt attempt)
 {
 	const struct saved_results_text *j = &p->saved->journal;
 	if (p->unsaved || j->lost)
@@ -127,7 +127,7 @@ static enum status journal_write(struct here *p, enum attempt attempt)
 
 static enum status host_append(void *self, const char *name, const void *bytes, size_t n)
 {
-	struct here *p = self;
+	struct run_context *p = self;
 	watchdog_feed(p->watchdog);
 	saved_results_append(&p->saved->journal, bytes, n);
 	enum status s = p->saved->journal.lost && !p->unsaved ? files_append(p->files, bytes, n) : journal_write(p, ATTEMPT_WHEN_DUE);
@@ -139,7 +139,7 @@ static enum status host_append(void *self, const char *name, const void *bytes, 
 
 static enum status host_write(void *self, const char *name, const void *bytes, size_t n)
 {
-	struct here *p = self;
+	struct run_context *p = self;
 	watchdog_feed(p->watchdog);
 	if (str_equal(name, "machine.txt")) {
 		serial_file(&p->serial, 'm', bytes, n);
@@ -165,7 +165,7 @@ static enum status host_write(void *self, const char *name, const void *bytes, s
 }
 
 /* At the end everything that is not on the medium is tried once more. The status is that of the results as a whole. */
-static enum status settle(struct here *p, const struct suite_host *host)
+static enum status settle(struct run_context *p, const struct suite_host *host)
 {
 	if (p->unsaved || (p->unwritten == ST_OK && !p->file_lost))
 		return ST_OK;
@@ -186,7 +186,7 @@ static enum status settle(struct here *p, const struct suite_host *host)
 	return told(p, "the run", s);
 }
 
-static void show_progress(struct here *p, uint64_t now)
+static void show_progress(struct run_context *p, uint64_t now)
 {
 	const uint64_t ms = clock_ms(p->clock, now - p->started), row_ms = clock_ms(p->clock, now - p->row_started);
 	char line[200];
@@ -203,7 +203,7 @@ static void show_progress(struct here *p, uint64_t now)
 
 static void host_progress(void *self, const struct progress *p)
 {
-	struct here *here = self;
+	struct run_context *here = self;
 	here->progress = *p;
 	here->row_started = read_tsc();
 	show_progress(here, here->row_started);
@@ -213,13 +213,13 @@ static void host_progress(void *self, const struct progress *p)
 
 static void working(void *self)
 {
-	struct here *p = self;
+	struct run_context *p = self;
 	watchdog_feed_seldom(p->watchdog, read_tsc(), p->clock->tsc_hz);
 }
 
 static void host_working(void *self)
 {
-	struct here *p = self;
+	struct run_context *p = self;
 	uint64_t now = read_tsc();
 	working(p);
 	if (clock_ms(p->clock, now - p->shown) >= SHOWN_MS)
@@ -230,7 +230,7 @@ static void host_row_done(void *self, const struct row_result *r)
 {
 	char line[LINE_BYTES];
 	struct text t;
-	struct here *p = self;
+	struct run_context *p = self;
 	clear_status(p);
 	text_init(&t, line, sizeof(line));
 	table_line(&t, &p->table, r);
@@ -277,7 +277,7 @@ static enum exit_status end_of(enum status run, enum status restored, enum statu
 }
 
 /* Opens the run's directory: the interrupted run's, or a new one. */
-static enum status begin(struct run *r, struct here *here, enum resume *resume, const struct earlier_run *e)
+static enum status begin(struct run *r, struct run_context *here, enum resume *resume, const struct earlier_run *e)
 {
 	enum status s = *resume == RESUME_NEW ? ST_MISSING : files_continue_run(r->files, e->name, e->bytes);
 	if (s == ST_OK) {
@@ -316,7 +316,7 @@ static void end_series(struct run *r, uint64_t key)
 }
 
 /* What is left goes to the server. Results are kept if the stick or the server has them all. */
-static enum status saved_at_last(struct run *r, struct here *here, enum status begun, enum status written)
+static enum status saved_at_last(struct run *r, struct run_context *here, enum status begun, enum status written)
 {
 	const struct saved_results_text *j = &here->saved->journal;
 	char to[UPLOAD_DIR];
@@ -338,7 +338,7 @@ static enum exit_status run_guarded(struct suite_kinds *k, const struct access *
 	struct text t;
 	struct suite_summary summary;
 	struct earlier_run earlier = { .journal = NULL };
-	struct here here = { .files = r->files, .clock = r->clock, .started = read_tsc(), .state = r->state, .watchdog = r->watchdog,
+	struct run_context here = { .files = r->files, .clock = r->clock, .started = read_tsc(), .state = r->state, .watchdog = r->watchdog,
 		.saved = r->saved, .run = r, .serial = { .working = working, .self = &here } };
 	struct suite_host host = {
 		.self = &here, .append = host_append, .write = host_write, .progress = host_progress, .working = host_working,

@@ -18,7 +18,7 @@ struct run {
 	struct files *files;
 	const struct clock *clock;
 	const struct environment *environment;
-	struct state *state;
+	struct resume_state *state;
 	struct watchdog *watchdog;
 	struct saved_results *saved;       /* also receives what is written */
 	struct network *network;

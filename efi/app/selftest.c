@@ -299,11 +299,11 @@ static enum status no_read(void *self, unsigned core, uint32_t msr, uint64_t *va
 	return ST_OK;
 }
 
-struct let_through { uint32_t count; uint64_t hash; };
+struct permitted_registers { uint32_t count; uint64_t hash; };
 
 static enum status count_write(void *self, unsigned core, uint32_t msr, uint64_t value)
 {
-	struct let_through *l = self;
+	struct permitted_registers *l = self;
 	(void)core, (void)value;
 	l->count++;
 	l->hash = fnv1a64(l->hash, &msr, sizeof(msr));
@@ -312,7 +312,7 @@ static enum status count_write(void *self, unsigned core, uint32_t msr, uint64_t
 
 static void test_msr_guard(struct tap *t, struct hw *h)
 {
-	struct let_through l = { 0, FNV1A64_START };
+	struct permitted_registers l = { 0, FNV1A64_START };
 	const struct access_ops ops = { .rdmsr = no_read, .wrmsr = count_write };
 	const struct access a = { .ops = &ops, .self = &l, .kind = ACCESS_HW, .name = "none", .cores = 1 };
 	struct msr_guard *g = pages_get(sizeof(*g));

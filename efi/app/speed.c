@@ -20,7 +20,7 @@ static uint64_t tsc_ns(void *self)
 }
 
 /* What is too large for the stack. */
-struct room {
+struct speed_memory {
 	struct machine machine;
 	struct cpu cpu;
 	struct plan plan;
@@ -29,7 +29,7 @@ struct room {
 	struct msr_guard_saved saved[MSR_GUARD_SAVED_MAX];
 };
 
-static enum status prepare(struct room *r)
+static enum status prepare(struct speed_memory *r)
 {
 	char problem[400];
 	enum status st = ST_MISSING;
@@ -52,7 +52,7 @@ static enum status prepare(struct room *r)
 unsigned speed_test(const struct clock *clock)
 {
 	const struct speed_clock by_tsc = { (void *)(uintptr_t)clock, tsc_ns, RUNS };
-	struct room *r = pages_get(sizeof(*r));
+	struct speed_memory *r = pages_get(sizeof(*r));
 	unsigned failed = 0;
 	enum status st = r != NULL ? prepare(r) : ST_FULL;
 	if (st != ST_OK) {

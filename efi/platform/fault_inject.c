@@ -37,9 +37,9 @@ static void damage(struct acpi_table *t, bool cut, uint64_t seed)
 }
 
 /* The switch: the table, the kind of damage, the seed. */
-struct wish { char signature[5]; bool cut; uint64_t seed; };
+struct injected_fault { char signature[5]; bool cut; uint64_t seed; };
 
-static bool wished(struct wish *w)
+static bool wished(struct injected_fault *w)
 {
 	char text[64], *kind, *seed;
 	if (fwcfg_read(FWCFG_ACPI, text, sizeof(text)) != ST_OK || str_length(text) < 7 || text[4] != ':')
@@ -57,7 +57,7 @@ static bool wished(struct wish *w)
 
 void fault_inject_acpi(struct acpi *a)
 {
-	struct wish w;
+	struct injected_fault w;
 	for (unsigned i = 0; wished(&w) && i < a->table_count; i++)
 		if (str_equal(a->tables[i].signature, w.signature))
 			damage(&a->tables[i], w.cut, w.seed);
@@ -66,7 +66,7 @@ void fault_inject_acpi(struct acpi *a)
 /* Noise spares some of the structures, otherwise nothing would be read. */
 void fault_inject_smbios(const uint8_t **at, uint32_t *bytes)
 {
-	struct wish w;
+	struct injected_fault w;
 	if (!wished(&w) || !str_equal(w.signature, "SMBI") || *bytes == 0)
 		return;
 	uint64_t state = w.seed;

@@ -26,20 +26,20 @@
 #define STARTED      0x40u
 #define TICKS_S      10u   /* of 100 ms */
 
-struct talk { const struct watchdog_bmc *b; const struct watchdog_io *io; unsigned left; };
+struct bmc_session { const struct watchdog_bmc *b; const struct watchdog_io *io; unsigned left; };
 
-static uint32_t status(struct talk *t)
+static uint32_t status(struct bmc_session *t)
 {
 	t->left -= t->left != 0;
 	return t->io->read(t->io, t->b->space, t->b->at + t->b->spacing, 1);
 }
 
-static void command(struct talk *t, uint32_t value) { t->io->write(t->io, t->b->space, t->b->at + t->b->spacing, 1, value); }
-static void put(struct talk *t, uint32_t value) { t->io->write(t->io, t->b->space, t->b->at, 1, value); }
-static uint8_t get(struct talk *t) { return (uint8_t)t->io->read(t->io, t->b->space, t->b->at, 1); }
+static void command(struct bmc_session *t, uint32_t value) { t->io->write(t->io, t->b->space, t->b->at + t->b->spacing, 1, value); }
+static void put(struct bmc_session *t, uint32_t value) { t->io->write(t->io, t->b->space, t->b->at, 1, value); }
+static uint8_t get(struct bmc_session *t) { return (uint8_t)t->io->read(t->io, t->b->space, t->b->at, 1); }
 
 /* It has taken our byte: its state. UINT32_MAX: it does not answer. */
-static uint32_t taken(struct talk *t)
+static uint32_t taken(struct bmc_session *t)
 {
 	uint32_t s = status(t);
 	while ((s & IBF) != 0 && t->left != 0)
@@ -47,7 +47,7 @@ static uint32_t taken(struct talk *t)
 	return (s & IBF) != 0 ? UINT32_MAX : s & STATE;
 }
 
-static bool offers(struct talk *t)
+static bool offers(struct bmc_session *t)
 {
 	while ((status(t) & OBF) == 0)
 		if (t->left == 0)
@@ -55,7 +55,7 @@ static bool offers(struct talk *t)
 	return true;
 }
 
-static bool writes(struct talk *t)
+static bool writes(struct bmc_session *t)
 {
 	if (taken(t) != WRITING)
 		return false;
@@ -64,7 +64,7 @@ static bool writes(struct talk *t)
 	return true;
 }
 
-static bool send(struct talk *t, const uint8_t *bytes, unsigned n)
+static bool send(struct bmc_session *t, const uint8_t *bytes, unsigned n)
 {
 	if (taken(t) == UINT32_MAX)
 		return false;
@@ -85,7 +85,7 @@ static bool send(struct talk *t, const uint8_t *bytes, unsigned n)
 }
 
 /* The answer's length, at most BMC_BYTES of it kept. */
-static unsigned receive(struct talk *t, uint8_t answer[BMC_BYTES])
+static unsigned receive(struct bmc_session *t, uint8_t answer[BMC_BYTES])
 {
 	for (unsigned n = 0;;) {
 		const uint32_t state = taken(t);
@@ -104,7 +104,7 @@ static unsigned receive(struct talk *t, uint8_t answer[BMC_BYTES])
 }
 
 /* After an error it is called back to its beginning (figure 9-8), as far as it follows. */
-static void call_back(struct talk *t)
+static void call_back(struct bmc_session *t)
 {
 	(void)taken(t);
 	command(t, ABORT);
@@ -119,7 +119,7 @@ static void call_back(struct talk *t)
 /* A command and its data; the answer begins behind its completion code. False: none came, or it was refused. */
 static bool ask(const struct watchdog_bmc *b, const struct watchdog_io *io, const uint8_t *bytes, unsigned n, uint8_t *answer, unsigned wanted)
 {
-	struct talk t = { b, io, READS_MAX };
+	struct bmc_session t = { b, io, READS_MAX };
 	uint8_t got[BMC_BYTES] = { 0 };
 	if (io->read(io, b->space, b->at + b->spacing, 1) == 0xFF)
 		return false; /* nobody is there */

@@ -3,10 +3,10 @@
 
 enum afterwards { PUT_BACK, LEFT };
 
-struct sought { const struct uncore_box *b; uint64_t offset; struct msr_guard_placed *out; };
+struct register_search { const struct uncore_box *b; uint64_t offset; struct msr_guard_placed *out; };
 
 /* A register of `bits` at `reg`, if it is the one that is sought. In configuration space each half is one; a wide one in memory is written whole. */
-static void take(const struct sought *k, uint32_t reg, uint64_t bits, unsigned bytes, enum afterwards afterwards, const char *what)
+static void take(const struct register_search *k, uint32_t reg, uint64_t bits, unsigned bytes, enum afterwards afterwards, const char *what)
 {
 	const bool pci = k->b->space == UNCORE_PCI, high = pci && bits >> 32 && k->offset == reg + 4u;
 	if (k->offset != reg && !high)
@@ -16,7 +16,7 @@ static void take(const struct sought *k, uint32_t reg, uint64_t bits, unsigned b
 	                                     .offset = (uint32_t)k->offset, .what = what };
 }
 
-static void take_own(const struct sought *k, const struct box_place *at)
+static void take_own(const struct register_search *k, const struct box_place *at)
 {
 	const struct uncore_box *b = k->b;
 	const unsigned counter_bytes = b->width > 32 ? 8 : 4, select_bytes = 4;
@@ -42,7 +42,7 @@ bool msr_guard_placed_listed(const struct box_places *l, const struct processor 
 	*out = (struct msr_guard_placed){ 0 };
 	for (unsigned i = 0; i < l->count && !out->bytes; i++) {
 		const struct uncore_box *b = &p->boxes[l->list[i].box];
-		const struct sought k = { b, address - l->list[i].base, out };
+		const struct register_search k = { b, address - l->list[i].base, out };
 		if (b->space == space && !b->free_running && address >= l->list[i].base && k.offset <= UINT32_MAX)
 			take_own(&k, &l->list[i]);
 	}

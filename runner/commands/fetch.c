@@ -132,9 +132,9 @@ static int part_order(const void *a, const void *b)
 }
 
 /* A file assembled from its sorted parts; lines with a gap are left out and counted. */
-struct whole { char *text; size_t bytes; unsigned lines, gaps; };
+struct rebuilt_file { char *text; size_t bytes; unsigned lines, gaps; };
 
-static void gap(const struct command *c, struct whole *w, const char *run, const char *file, unsigned from, unsigned to)
+static void gap(const struct command *c, struct rebuilt_file *w, const char *run, const char *file, unsigned from, unsigned to)
 {
 	w->gaps += to - from + 1;
 	if (w->gaps > NAMED_MOST + to - from)
@@ -145,12 +145,12 @@ static void gap(const struct command *c, struct whole *w, const char *run, const
 		complain(c, "%s: %s: lines %u to %u are missing or damaged", run, file, from, to);
 }
 
-static enum status put_together(const struct command *c, const struct part *p, size_t n, const char *run, const char *file, struct whole *w)
+static enum status put_together(const struct command *c, const struct part *p, size_t n, const char *run, const char *file, struct rebuilt_file *w)
 {
 	size_t room = 1;
 	for (size_t i = 0; i < n; i++)
 		room += p[i].bytes + 1;
-	*w = (struct whole){ .text = malloc(room) };
+	*w = (struct rebuilt_file){ .text = malloc(room) };
 	if (!w->text)
 		return ST_FULL;
 	unsigned expected = 1;
@@ -197,7 +197,7 @@ static enum status write_file(void *self, const char *name, const void *bytes, s
 	return rundir_write(self, name, bytes, n);
 }
 
-static bool has_end(const struct whole *w)
+static bool has_end(const struct rebuilt_file *w)
 {
 	struct journal j;
 	struct journal_line line;
@@ -211,7 +211,7 @@ static bool has_end(const struct whole *w)
 /* All parts of one run. */
 static int run_write(const struct command *c, const char *to, const struct part *p, size_t n)
 {
-	struct whole name = { 0 }, journal = { 0 }, machine = { 0 };
+	struct rebuilt_file name = { 0 }, journal = { 0 }, machine = { 0 };
 	struct rundir d = { .fd = -1 };
 	char problem[1200], run[128];
 	size_t count, at = span_of(p, n, 'n', &count);

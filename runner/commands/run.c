@@ -266,11 +266,11 @@ static void print_differences(const struct command *c, struct environment *e, co
 	complain(c, "%s: this processor is not as described: %s; its own word is taken", cpu->processor->name, differs);
 }
 
-struct sheet { const struct access *a; const struct cpu *cpu; const struct suite_summary *summary; const char *kinds; };
+struct run_report { const struct access *a; const struct cpu *cpu; const struct suite_summary *summary; const char *kinds; };
 
 static void write_head(struct text *t, const void *self)
 {
-	const struct sheet *s = self;
+	const struct run_report *s = self;
 	table_title(t, s->a, s->cpu);
 	if (s->kinds[0])
 		text_fmt(t, "%s\n", s->kinds);
@@ -280,7 +280,7 @@ static void write_head(struct text *t, const void *self)
 
 static void write_summary(struct text *t, const void *self)
 {
-	const struct sheet *s = self;
+	const struct run_report *s = self;
 	table_summary(t, s->a, s->summary);
 }
 
@@ -360,7 +360,7 @@ static int run_on(const struct command *c, struct backend *b, const struct suite
 		host.append = NULL;
 		host.write = NULL;
 	}
-	struct sheet sheet = {kinds.run[0].a, kinds.run[0].cpu, &summary, kinds_text};
+	struct run_report sheet = {kinds.run[0].a, kinds.run[0].cpu, &summary, kinds_text};
 	print_text(&here, write_head, &sheet);
 	enum status s = suite_run_kinds(kinds.run, kinds.count, settings, &host, &summary);
 	if (here.trace)

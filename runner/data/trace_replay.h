@@ -29,7 +29,7 @@ struct trace_finding {
 	unsigned lost_line;                            /* events were lost there, after that or at all; 0: none */
 };
 
-#define TRACE_FINDINGS (SIM_MORE + 2)
+#define TRACE_FINDINGS (SIM_FINDINGS_MOST + 2)
 struct trace_verdict { unsigned count; struct trace_finding finding[TRACE_FINDINGS]; };
 
 struct trace_replay;

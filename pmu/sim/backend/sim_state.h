@@ -68,7 +68,7 @@ struct sim {
 	const char *unmodelled_why;                /* of the latest of FIND_UNMODELLED */
 	struct sim_finding last_finding;
 	struct sim_finding latest;     /* of the latest access, and further ones of it */
-	struct sim_more more;
+	struct sim_findings more;
 	char problem[PROBLEM_TEXT];
 	struct memo *memo;             /* what a core that runs alone did before; NULL: no run was long enough */
 	uint32_t recall_wait;          /* branches until it is looked at */

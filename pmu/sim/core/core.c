@@ -396,7 +396,7 @@ static PIPE_INLINE enum status account(struct core_thread *c, const struct insn 
 		s = account_group(c, in, p, e, ip, shape_parts(shape), shape, quick, &load, &w);
 	for (unsigned slot = 0, slots = simple ? 0 : pipe_slots(c->m, p, e); slot < slots && s == ST_OK; slot++) {
 		if (slot && !c->alone) {
-			c->rest = (struct core_rest){ w, load, *in, *p, *e, ip, slot, slots };
+			c->rest = (struct core_pending){ w, load, *in, *p, *e, ip, slot, slots };
 			return ST_OK;
 		}
 		s = account_slot(c, in, p, e, ip, slot, &load, &w);
@@ -408,7 +408,7 @@ bool core_unfinished(const struct core_thread *c) { return c->rest.slots != 0; }
 
 enum status core_go_on(struct core_thread *c)
 {
-	struct core_rest *r = &c->rest;
+	struct core_pending *r = &c->rest;
 	enum status s = account_slot(c, &r->insn, &r->plan, &r->effects, r->ip, r->slot, &r->load, &r->progress);
 	if (s == ST_OK && ++r->slot < r->slots)
 		return ST_OK;

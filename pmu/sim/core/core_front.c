@@ -285,7 +285,7 @@ static void learn_loop(struct core_thread *c, uint64_t ip, const struct effects 
 	}
 }
 
-void front_predict(struct core_thread *c, const struct core_plan *p, uint64_t ip, const struct effects *e, struct foreseen *f)
+void front_predict(struct core_thread *c, const struct core_plan *p, uint64_t ip, const struct effects *e, struct branch_prediction *f)
 {
 	bool miss = false;
 	uint64_t next = ip + p->length;
@@ -344,7 +344,7 @@ void front_predict(struct core_thread *c, const struct core_plan *p, uint64_t ip
 bool front_branch(struct core_thread *c, const struct core_plan *p, uint64_t ip, const struct effects *e, uint64_t *predicted, bool *known)
 {
 	const bool was_streaming = c->front.streaming;
-	struct foreseen f;
+	struct branch_prediction f;
 	if (__builtin_expect(c->tape != NULL, 0))
 		memo_predict(c, p, ip, e, &f);
 	else

@@ -212,7 +212,7 @@ static enum play_end play(struct core_thread *c, struct memo *m, struct memo_run
 			break;
 		}
 		case MEMO_OP_BRANCH: {
-			struct foreseen f;
+			struct branch_prediction f;
 			front_predict(c, &entry->plan, entry->ip, e, &f);
 			while (!memo_foreseen_is(op, e->next_rip, &f)) {
 				last = op;

@@ -137,12 +137,12 @@ static inline bool memo_load_is(const struct memo_op *op, uint64_t base, const s
 	return r->ready - base == (uint64_t)op->load.ready && memo_load_from(r) == op->load.from;
 }
 
-static inline struct memo_op memo_branch_op(uint64_t next, const struct foreseen *f)
+static inline struct memo_op memo_branch_op(uint64_t next, const struct branch_prediction *f)
 {
 	return (struct memo_op){ .kind = MEMO_OP_BRANCH, .miss = f->miss, .known = f->known, .branch = { next, f->predicted } };
 }
 
-static inline bool memo_foreseen_is(const struct memo_op *op, uint64_t next, const struct foreseen *f)
+static inline bool memo_foreseen_is(const struct memo_op *op, uint64_t next, const struct branch_prediction *f)
 {
 	return op->branch.next == next && op->miss == f->miss && op->known == f->known && op->branch.predicted == f->predicted;
 }
@@ -152,7 +152,7 @@ MUST_CHECK enum status memo_load(struct core_thread *c, uint64_t ip, uint64_t va
 MUST_CHECK enum status memo_store(struct core_thread *c, const struct insn *in, uint64_t ip, uint64_t va, unsigned bytes, uint64_t address_cycle,
                                   uint64_t data_cycle, uint64_t retire, uint64_t *commit);
 MUST_CHECK enum status memo_fetch(struct core_thread *c, uint64_t at, uint64_t *cycle);
-void memo_predict(struct core_thread *c, const struct core_plan *p, uint64_t ip, const struct effects *e, struct foreseen *f);
+void memo_predict(struct core_thread *c, const struct core_plan *p, uint64_t ip, const struct effects *e, struct branch_prediction *f);
 uint64_t memo_guess(struct core_thread *c, const struct core_plan *p, uint64_t ip);
 
 #endif

@@ -100,12 +100,12 @@ enum status memo_fetch(struct core_thread *c, uint64_t at, uint64_t *cycle)
 	return s;
 }
 
-void memo_predict(struct core_thread *c, const struct core_plan *p, uint64_t ip, const struct effects *e, struct foreseen *f)
+void memo_predict(struct core_thread *c, const struct core_plan *p, uint64_t ip, const struct effects *e, struct branch_prediction *f)
 {
 	struct memo_tape *t = c->tape;
 	const struct memo_op *op = known_answer(t);
 	if (op) {
-		*f = (struct foreseen){ op->branch.predicted, op->miss, op->known };
+		*f = (struct branch_prediction){ op->branch.predicted, op->miss, op->known };
 		return;
 	}
 	front_predict(c, p, ip, e, f);

@@ -79,7 +79,7 @@ struct core_progress {
 };
 
 /* With two threads: an instruction whose slots are not all allocated. */
-struct core_rest {
+struct core_pending {
 	struct core_progress progress;
 	struct load_result load;
 	struct insn insn;
@@ -133,7 +133,7 @@ struct core_thread {
 	uint8_t expected_why, expected_status;
 	uint64_t delivered;          /* ... in this cycle */
 	uint64_t found;              /* ... and cannot be allocated earlier than this; 0: not computed */
-	struct core_rest rest;
+	struct core_pending rest;
 	uint64_t full_from, full_to; /* because the reservation station is full in these cycles */
 
 	uint64_t ready[PLAN_NAMES];   /* cycle in which a register's value can be used */
@@ -214,8 +214,8 @@ static inline unsigned front_indirect_index(const struct core_thread *c, uint64_
  * unknown). *known is false if a taken branch needs a re-steer. */
 bool front_branch(struct core_thread *c, const struct core_plan *p, uint64_t ip, const struct effects *e, uint64_t *predicted, bool *known);
 /* The predictor's part of that; it reads and changes only its tables. */
-struct foreseen { uint64_t predicted; bool miss, known; };
-void front_predict(struct core_thread *c, const struct core_plan *p, uint64_t ip, const struct effects *e, struct foreseen *f);
+struct branch_prediction { uint64_t predicted; bool miss, known; };
+void front_predict(struct core_thread *c, const struct core_plan *p, uint64_t ip, const struct effects *e, struct branch_prediction *f);
 /* Where the front end would go behind a branch on the wrong path; 0: it stops. */
 static inline uint64_t front_guess(const struct core_thread *c, const struct core_plan *p, uint64_t ip)
 {

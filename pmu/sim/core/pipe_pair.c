@@ -162,7 +162,7 @@ static void expect_slot(struct core_thread *c, const struct core_plan *p, unsign
 
 void core_expect(struct core_thread *c, const struct core_plan *p, uint64_t ip)
 {
-	const struct core_rest *r = &c->rest;
+	const struct core_pending *r = &c->rest;
 	enum wait_reason why = WAIT_NONE;
 	if (c->alone || c->whole_from)
 		return;

@@ -125,10 +125,10 @@ static PIPE_INLINE void wrong_emit(struct core_thread *c, struct wrong *w)
 		signal_pulse_often(c->signals, SIG_UOPS_ISSUED_FUSED, w->last_group, (unsigned)w->more);
 }
 
-enum wrong_came { WRONG_DONE, WRONG_LATE, WRONG_OTHER };
+enum wrong_path_end { WRONG_DONE, WRONG_LATE, WRONG_OTHER };
 
 /* One group of one of these shapes. WRONG_LATE: it comes too late; WRONG_OTHER: it needs the slow path. */
-static PIPE_INLINE enum wrong_came wrong_short(struct core_thread *c, struct wrong *w, const struct core_plan *p, const enum plan_shape shape,
+static PIPE_INLINE enum wrong_path_end wrong_short(struct core_thread *c, struct wrong *w, const struct core_plan *p, const enum plan_shape shape,
                                                uint64_t delivered)
 {
 	const uint64_t t = max_cycle(max_cycle(c->alloc + (c->slots >= c->width), delivered), c->barrier), rob = c->rob[c->rob_at];
@@ -182,7 +182,7 @@ static PIPE_INLINE bool wrong_instruction(struct core_thread *c, struct wrong *w
                                           uint32_t *left, const bool quick)
 {
 	if (quick && !w->exact) {
-		enum wrong_came came = WRONG_OTHER;
+		enum wrong_path_end came = WRONG_OTHER;
 		if (p->shape == SHAPE_OPERATION)
 			came = wrong_short(c, w, p, SHAPE_OPERATION, delivered);
 		else if (p->shape == SHAPE_NOP)

@@ -20,13 +20,13 @@ void sim_finding_none(struct sim_finding *f)
 
 void sim_finding_add(struct sim_finding *f, const struct sim_finding *one)
 {
-	struct sim_more *more = f ? f->more : NULL;
+	struct sim_findings *more = f ? f->more : NULL;
 	if (!f)
 		return;
 	if (!f->why) {
 		*f = *one;
 		f->more = more;
-	} else if (more && more->n < SIM_MORE) {
+	} else if (more && more->n < SIM_FINDINGS_MOST) {
 		more->at[more->n] = *one;
 		more->at[more->n++].more = NULL;
 	}

@@ -19,7 +19,7 @@ enum finding_kind {
 	FIND_COUNT
 };
 
-struct sim_more;
+struct sim_findings;
 struct sim_finding {
 	enum finding_kind kind;
 	unsigned thread;
@@ -30,12 +30,12 @@ struct sim_finding {
 	const char *event;      /* its name, or NULL */
 	uint32_t clash;         /* the other register that it clashes with; 0: none */
 	char where[28];         /* "counter 1", "CBo 3 counter 1", or "" */
-	struct sim_more *more;  /* where further findings of the same access go; NULL: nobody wants them. The caller's: set before an access */
+	struct sim_findings *more;  /* where further findings of the same access go; NULL: nobody wants them. The caller's: set before an access */
 };
 
 /* Further findings of one access. */
-#define SIM_MORE 32
-struct sim_more { unsigned n; struct sim_finding at[SIM_MORE]; };
+#define SIM_FINDINGS_MOST 32
+struct sim_findings { unsigned n; struct sim_finding at[SIM_FINDINGS_MOST]; };
 
 /* "faults", "reserved, faults", "reserved, ignored", "wrong counter", "ignored", "undefined", "unmodelled", "missing latch", "unmapped",
  * "simulator". */

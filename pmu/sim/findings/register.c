@@ -1,15 +1,15 @@
 /* pmu/sim/findings/register.c: see register.h. */
 #include "pmu/sim/findings/register.h"
 
-enum on { ARCHITECTURAL, AMD, AMD_VERSION_2, VERSION_4, NETBURST, SOCKET_UNCORE, BOXES_UNCORE };
+enum register_scope { ARCHITECTURAL, AMD, AMD_VERSION_2, VERSION_4, NETBURST, SOCKET_UNCORE, BOXES_UNCORE };
 enum { VARIES, HOLDS };
-static const struct row { struct sim_register r; enum on on; } rows[] = {
+static const struct row { struct sim_register r; enum register_scope on; } rows[] = {
 #define REGISTER(first, last, on, holds, name, counter, paragraph) { { first, last, holds == HOLDS, name, counter, paragraph }, on },
 #include "pmu/sim/findings/registers.def"
 #undef REGISTER
 };
 
-static bool on_machine(const struct machine *m, enum on on)
+static bool on_machine(const struct machine *m, enum register_scope on)
 {
 	switch (on) {
 	case ARCHITECTURAL: return m->pmu_version > 0 && !m->pmu_amd;

@@ -171,13 +171,13 @@ static enum status read_row(struct reading *r, struct map_cell line, struct unco
 }
 
 /* What the rows need beside themselves: terms, and bytes of names and reasons, of which equal ones after each other are kept once. */
-struct needed { size_t rows, terms, words; };
+struct map_sizes { size_t rows, terms, words; };
 
-static struct needed needed_by(const char *text, size_t bytes)
+static struct map_sizes needed_by(const char *text, size_t bytes)
 {
 	struct map_text t = { text, text + bytes, 0 };
 	struct map_cell line, before = { 0 };
-	struct needed n = { 0 };
+	struct map_sizes n = { 0 };
 	while (map_next_line(&t, &line)) {
 		struct map_cell c[CELLS] = { 0 };
 		for (unsigned i = 0; i < CELLS; i++)
@@ -196,7 +196,7 @@ static struct needed needed_by(const char *text, size_t bytes)
 
 size_t uncore_map_bytes(const char *text, size_t bytes)
 {
-	const struct needed n = needed_by(text, bytes);
+	const struct map_sizes n = needed_by(text, bytes);
 	return n.rows * sizeof(struct uncore_row) + n.terms * sizeof(struct uncore_term) + n.words + 1;
 }
 
@@ -204,7 +204,7 @@ enum status uncore_map_read(const char *file_name, const char *text, size_t byte
                             char *problem, size_t capacity)
 {
 	struct reading r = { .file = file_name, .text = { text, text + bytes, 0 } };
-	const struct needed n = needed_by(text, bytes);
+	const struct map_sizes n = needed_by(text, bytes);
 	struct uncore_row *rows = at, one;
 	struct uncore_term *terms = at ? (struct uncore_term *)(rows + n.rows) : NULL;
 	char *words = at ? (char *)(terms + n.terms) : NULL;

@@ -21,7 +21,7 @@ enum uncore_box {
 #define UNCORE_UMASK_ANY -1
 #define UNCORE_CODE_EXTENDED 0x100
 
-enum uncore_how {
+enum uncore_count_mode {
 	UNCORE_ADD,          /* what its terms add up to */
 	UNCORE_OCCUPANCY,    /* the same, of a queue that a bus lock must have emptied */
 	UNCORE_CYCLES,       /* cycles in which they are at least `least` */

@@ -223,7 +223,7 @@ void coherence_emit_read(struct memory *s, unsigned socket, const struct ask *q,
 	}
 	uncore_pulse(s, socket, slice, UNC_L3_MISS_READ, t);
 	const bool data = q->kind == ASK_LOAD || q->kind == ASK_WALK || q->kind == ASK_PREFETCH;
-	const struct uncore_about about = { .tags = data ? UTAG(DATA) : 0, .line = q->line, .node = (uint8_t)home_of(q->line) };
+	const struct uncore_attributes about = { .tags = data ? UTAG(DATA) : 0, .line = q->line, .node = (uint8_t)home_of(q->line) };
 	if (uncore_subscribed(s, UNC_READ_MISS_INSERT))
 		uncore_pulse_deliver(s, socket, slice, UNC_READ_MISS_INSERT, t, 1, &about);
 	if (uncore_subscribed(s, UNC_READ_MISS_OCCUPANCY))

@@ -68,7 +68,7 @@ void dram_refresh(struct memory *s, unsigned home, unsigned unit, uint64_t t)
 /* Emits that a line moves to or from a bank of its channel, whose number is the opcode. */
 static void emit_transfer(struct memory *s, unsigned home, unsigned unit, uint32_t at, enum uncore_signal sig, uint64_t t)
 {
-	const struct uncore_about bank = { .opcode = (uint16_t)(at / (uint32_t)(s->m->dram_page_bytes / 64) % (uint32_t)s->m->dram_banks) };
+	const struct uncore_attributes bank = { .opcode = (uint16_t)(at / (uint32_t)(s->m->dram_page_bytes / 64) % (uint32_t)s->m->dram_banks) };
 	if (uncore_subscribed(s, sig))
 		uncore_pulse_deliver(s, home, unit, sig, t, 1, &bank);
 	if (uncore_subscribed(s, UNC_MEMORY_AWAKE))
@@ -95,7 +95,7 @@ int64_t dram_change_row(struct memory *s, unsigned home, unsigned unit, uint32_t
 	if (before == ROW_CLOSED)
 		return 0;
 	if (uncore_subscribed(s, UNC_MEMORY_PAGE_MISS))
-		uncore_pulse_deliver(s, home, unit, UNC_MEMORY_PAGE_MISS, t, 1, &(struct uncore_about){ .tags = read ? UTAG(READ) : UTAG(WRITE) });
+		uncore_pulse_deliver(s, home, unit, UNC_MEMORY_PAGE_MISS, t, 1, &(struct uncore_attributes){ .tags = read ? UTAG(READ) : UTAG(WRITE) });
 	return (int64_t)s->page_miss_cycles;
 }
 
@@ -141,7 +141,7 @@ static uint64_t write_line(struct memory *s, unsigned from, uint32_t line, uint6
 		start = lane_take(&c->lane, sent);
 		if (uncore_subscribed(s, UNC_MEMORY_BUSY_WRITE))
 			uncore_level_deliver(s, home, unit, UNC_MEMORY_BUSY_WRITE, start, 0, 0, c->lane.period >> 16,
-			                   &(struct uncore_about){ .tags = full ? 0 : UTAG(PARTIAL) });
+			                   &(struct uncore_attributes){ .tags = full ? 0 : UTAG(PARTIAL) });
 	}
 	uncore_pulse(s, home, unit, told, t);
 	if (s->sink.deliver)

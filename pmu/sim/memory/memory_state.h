@@ -351,9 +351,9 @@ static inline bool uncore_subscribed(const struct memory *s, enum uncore_signal 
 }
 /* about: NULL: nothing besides. */
 void uncore_pulse_deliver(struct memory *s, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t t, unsigned n,
-                        const struct uncore_about *about);
+                        const struct uncore_attributes *about);
 void uncore_level_deliver(struct memory *s, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t t,
-                        uint64_t skip_uncore, uint64_t uncore_cycles, uint64_t core_cycles, const struct uncore_about *about);
+                        uint64_t skip_uncore, uint64_t uncore_cycles, uint64_t core_cycles, const struct uncore_attributes *about);
 static inline void uncore_pulse(struct memory *s, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t t)
 {
 	if (__builtin_expect(uncore_subscribed(s, sig), 0))

@@ -51,7 +51,7 @@ void memory_uncore_steady(struct memory *s, bool steady, uint64_t core_cycle)
 	memory_plain(s);
 }
 
-static const struct uncore_about nothing;
+static const struct uncore_attributes nothing;
 
 void uncore_link_out(struct memory *s, unsigned from, uint32_t line, uint64_t t)
 {
@@ -67,14 +67,14 @@ void uncore_complex_out(struct memory *s, unsigned from, unsigned node, uint32_t
 }
 
 void uncore_pulse_deliver(struct memory *s, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t t, unsigned n,
-                        const struct uncore_about *about)
+                        const struct uncore_attributes *about)
 {
 	const uint64_t cycle = memory_uncore_cycle(s, t);
 	s->sink.deliver(s->sink.self, socket, unit, sig, cycle, cycle, n, about ? about : &nothing);
 }
 
 void uncore_level_deliver(struct memory *s, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t t,
-                        uint64_t skip_uncore, uint64_t uncore_cycles, uint64_t core_cycles, const struct uncore_about *about)
+                        uint64_t skip_uncore, uint64_t uncore_cycles, uint64_t core_cycles, const struct uncore_attributes *about)
 {
 	uint64_t begin, end;
 	if (s->float_cycles) {

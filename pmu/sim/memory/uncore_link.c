@@ -30,23 +30,23 @@ static uint64_t class_tags(enum link_class kind)
 	}
 }
 
-static void pulse(struct memory *s, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t t, unsigned n, const struct uncore_about *about)
+static void pulse(struct memory *s, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t t, unsigned n, const struct uncore_attributes *about)
 {
 	if (uncore_subscribed(s, sig) && n)
 		uncore_pulse_deliver(s, socket, unit, sig, t, n, about);
 }
 
 static void level(struct memory *s, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t t, uint64_t uncore_cycles, uint64_t core_cycles,
-                  const struct uncore_about *about)
+                  const struct uncore_attributes *about)
 {
 	if (uncore_subscribed(s, sig))
 		uncore_level_deliver(s, socket, unit, sig, t, 0, uncore_cycles, core_cycles, about);
 }
 
 static void flits(struct memory *s, unsigned socket, unsigned unit, enum uncore_signal sig, enum uncore_signal active, uint64_t t, unsigned data,
-                  const struct uncore_about *about)
+                  const struct uncore_attributes *about)
 {
-	struct uncore_about part = *about;
+	struct uncore_attributes part = *about;
 	part.tags |= UTAG(HEADER);
 	pulse(s, socket, unit, sig, t, 1, &part);
 	part.tags = about->tags | UTAG(DATA);
@@ -59,7 +59,7 @@ static void flits(struct memory *s, unsigned socket, unsigned unit, enum uncore_
 static uint64_t way(const struct memory *s) { return link_both_ways(s) / 2; }
 
 /* Takes the credit that the message needs at the other end; false: one of its class. */
-static bool take_credit(struct memory *s, const struct uncore_link_message *g, unsigned unit, const struct uncore_about *ring)
+static bool take_credit(struct memory *s, const struct uncore_link_message *g, unsigned unit, const struct uncore_attributes *ring)
 {
 	struct link_pool *pool = &s->link_pool[g->from][unit][ring->tags & UTAG(BL) ? 1 : 0];
 	const uint64_t back = g->sent + 2 * way(s) + HANDOVER;
@@ -90,10 +90,10 @@ static bool take_credit(struct memory *s, const struct uncore_link_message *g, u
 }
 
 /* Whether the message has a shared credit. */
-static bool sending(struct memory *s, const struct uncore_link_message *g, unsigned unit, unsigned data, const struct uncore_about *about)
+static bool sending(struct memory *s, const struct uncore_link_message *g, unsigned unit, unsigned data, const struct uncore_attributes *about)
 {
 	const bool waits = g->sent > g->t;
-	struct uncore_about ring = *about;
+	struct uncore_attributes ring = *about;
 	ring.tags |= g->kind == LINK_DRS || g->kind == LINK_NCB || g->kind == LINK_NCS ? UTAG(BL) : UTAG(AD);
 	flits(s, g->from, unit, UNC_LINK_TX, UNC_LINK_TX_ACTIVE, g->sent, data, about);
 	pulse(s, g->from, unit, waits ? UNC_LINK_TX_INSERT : UNC_LINK_TX_BYPASS, g->t, 1 + data, about);
@@ -104,7 +104,7 @@ static bool sending(struct memory *s, const struct uncore_link_message *g, unsig
 	return take_credit(s, g, unit, &ring);
 }
 
-static void receiving(struct memory *s, const struct uncore_link_message *g, unsigned unit, unsigned data, bool shared, const struct uncore_about *about)
+static void receiving(struct memory *s, const struct uncore_link_message *g, unsigned unit, unsigned data, bool shared, const struct uncore_attributes *about)
 {
 	flits(s, g->to, unit, UNC_LINK_RX, UNC_LINK_RX_ACTIVE, g->sent, data, about);
 	pulse(s, g->to, unit, UNC_LINK_RX_INSERT, g->sent, 1, about);
@@ -131,7 +131,7 @@ void uncore_link_send(struct memory *s, const struct uncore_link_message *g)
 	const unsigned data = g->partial ? PARTIAL_FLITS : g->data ? DATA_FLITS : 0;
 	const bool on_data = g->kind == LINK_DRS || g->kind == LINK_NCB || g->kind == LINK_NCS;
 	const uint64_t ring = on_data ? UTAG(BL) : g->kind == LINK_NDR ? UTAG(AK) : UTAG(AD);
-	const struct uncore_about about = {
+	const struct uncore_attributes about = {
 		.tags = class_tags(g->kind), .line = g->line, .node = (uint8_t)home_of(g->line), .opcode = g->opcode,
 		.match = { (uint32_t)g->to << 13 | (uint32_t)g->kind << 9 | (uint32_t)g->opcode << 5, (uint32_t)g->state << 16 },
 	};

@@ -67,7 +67,7 @@ static unsigned travel(struct memory *s, const struct uncore_ring_message *g, un
 {
 	const unsigned length = length_of(s->m, ring), up = (to + length - from) % length, hops = up <= length - up ? up : length - up;
 	const enum uncore_signal use = use_of(g->ring);
-	const struct uncore_about about = { .tags = (hops == up ? UTAG(UP) : UTAG(DOWN)) | (to & 1 ? UTAG(ODD) : UTAG(EVEN)) };
+	const struct uncore_attributes about = { .tags = (hops == up ? UTAG(UP) : UTAG(DOWN)) | (to & 1 ? UTAG(ODD) : UTAG(EVEN)) };
 	for (unsigned i = 0; uncore_subscribed(s, use) && i < hops; i++) {
 		const unsigned position = hops == up ? (from + i) % length : (from + length - i) % length;
 		uncore_level_deliver(s, g->socket, stop_at(s->m, ring, position), use, g->t, skip + i, g->ring & UTAG(BL) ? 2 : 1, 0, &about);
@@ -78,7 +78,7 @@ static unsigned travel(struct memory *s, const struct uncore_ring_message *g, un
 static void queue(struct memory *s, const struct uncore_ring_message *g, unsigned stop, enum uncore_signal insert, enum uncore_signal occupancy,
                   unsigned skip, unsigned cycles, uint64_t tags)
 {
-	const struct uncore_about about = { .tags = g->ring | tags };
+	const struct uncore_attributes about = { .tags = g->ring | tags };
 	if (uncore_subscribed(s, insert))
 		uncore_level_deliver(s, g->socket, stop, insert, g->t, skip, 1, 0, &about);
 	if (uncore_subscribed(s, occupancy))
@@ -90,7 +90,7 @@ static void take_credit(struct memory *s, const struct uncore_ring_message *g, u
 {
 	uint64_t *back = s->sbo_credit[g->socket][g->from][which][g->ring & UTAG(BL) ? 1 : 0];
 	const unsigned credits = (unsigned)s->m->uncore_sbo_credits;
-	const struct uncore_about about = { .tags = g->ring | g->tags | tags };
+	const struct uncore_attributes about = { .tags = g->ring | g->tags | tags };
 	unsigned first = 0;
 	for (unsigned i = 1; i < credits; i++)
 		first = back[i] < back[first] ? i : first;
@@ -146,7 +146,7 @@ void uncore_ring_send(struct memory *s, const struct uncore_ring_message *g)
 
 void uncore_ring_broadcast(struct memory *s, unsigned socket, unsigned from, uint64_t t)
 {
-	static const struct uncore_about ways[2] = { { .tags = UTAG(UP) }, { .tags = UTAG(DOWN) } };
+	static const struct uncore_attributes ways[2] = { { .tags = UTAG(UP) }, { .tags = UTAG(DOWN) } };
 	const struct uncore_ring_message g = { .socket = socket, .from = from, .ring = UTAG(IV), .t = t };
 	unsigned start;
 	if (is_mesh(s->m))

@@ -38,13 +38,13 @@ static uint64_t link_cycles(const struct memory *s)
 	return link_both_ways(s) / 2;
 }
 
-static void pulse(struct memory *s, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t t, const struct uncore_about *about)
+static void pulse(struct memory *s, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t t, const struct uncore_attributes *about)
 {
 	if (uncore_subscribed(s, sig))
 		uncore_pulse_deliver(s, socket, unit, sig, t, 1, about);
 }
 
-static void level(struct memory *s, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t from, uint64_t to, const struct uncore_about *about)
+static void level(struct memory *s, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t from, uint64_t to, const struct uncore_attributes *about)
 {
 	if (uncore_subscribed(s, sig) && to > from)
 		uncore_level_deliver(s, socket, unit, sig, from, 0, 0, to - from, about);
@@ -73,7 +73,7 @@ void uncore_traffic_read(struct memory *s, const struct uncore_traffic_read *r)
 	const unsigned socket = r->socket, slice = slice_of(s, socket, q->line), core = q->thread / (unsigned)s->m->topology_threads;
 	const unsigned here = STOP_SLICE + slice, at = core_stop(s, core);
 	const bool data = opcode[q->kind] == TOR_DRD, hit = r->state != LINE_I;
-	const struct uncore_about about = {
+	const struct uncore_attributes about = {
 		.tags = (hit ? UTAG(HIT) : UTAG(MISS)) | side(home_of(q->line) == socket) | state_tag(r->state) | UTAG(READ) | (data ? UTAG(DATA) : 0),
 		.opcode = opcode[q->kind], .line = q->line, .node = (uint8_t)home_of(q->line),
 		.thread = (uint8_t)(core % s->m->topology_cores * 2 + q->thread % s->m->topology_threads),
@@ -88,10 +88,10 @@ void uncore_traffic_read(struct memory *s, const struct uncore_traffic_read *r)
 	}
 	send(s, socket, at, here, UTAG(AD), UTAG(CORE), r->came);
 	if (r->t > r->granted) /* no entry of the table was free: it went back and asked again */
-		pulse(s, socket, slice, UNC_SLICE_RETRY, r->granted, &(struct uncore_about){ .tags = UTAG(FULL), .node = about.node });
+		pulse(s, socket, slice, UNC_SLICE_RETRY, r->granted, &(struct uncore_attributes){ .tags = UTAG(FULL), .node = about.node });
 	level(s, socket, slice, UNC_SLICE_REJECTED, r->granted, r->t, &about);
 	if (hit && r->f->source == SRC_L3_UNSHARED && r->f->ready > r->t + s->lat.l3) /* its line is still on the way */
-		pulse(s, socket, slice, UNC_SLICE_RETRY, r->t, &(struct uncore_about){ .tags = UTAG(CONFLICT), .node = about.node });
+		pulse(s, socket, slice, UNC_SLICE_RETRY, r->t, &(struct uncore_attributes){ .tags = UTAG(CONFLICT), .node = about.node });
 	if (hit && opcode[q->kind] == TOR_RFO && (r->state == LINE_S || r->state == LINE_F))
 		pulse(s, socket, slice, UNC_L3_RFO_HIT_S, r->t, &about);
 	send(s, socket, here, at, UTAG(AK), UTAG(CACHE), r->f->ready);
@@ -105,13 +105,13 @@ void uncore_traffic_core_snoop(struct memory *s, unsigned socket, uint32_t line,
 	uncore_ring_broadcast(s, socket, STOP_SLICE + slice, t);
 	send(s, socket, STOP_SLICE + core, STOP_SLICE + slice, had == LINE_M ? UTAG(BL) : UTAG(AK), UTAG(CORE), t);
 	if (had != LINE_M && had != LINE_I)
-		pulse(s, socket, slice, UNC_L3_RSPI_WAS_FSE, t, &(struct uncore_about){ .node = (uint8_t)home_of(line) });
+		pulse(s, socket, slice, UNC_L3_RSPI_WAS_FSE, t, &(struct uncore_attributes){ .node = (uint8_t)home_of(line) });
 }
 
 void uncore_traffic_write_back(struct memory *s, unsigned socket, unsigned core, uint32_t line, bool had, uint64_t t)
 {
 	const unsigned slice = slice_of(s, socket, line), here = STOP_SLICE + slice, at = core_stop(s, core);
-	const struct uncore_about about = { .tags = (had ? UTAG(HIT) : UTAG(MISS)) | side(home_of(line) == socket) | UTAG(WRITE_BACK) | UTAG(WRITE) | (had ? UTAG(M) : UTAG(I)),
+	const struct uncore_attributes about = { .tags = (had ? UTAG(HIT) : UTAG(MISS)) | side(home_of(line) == socket) | UTAG(WRITE_BACK) | UTAG(WRITE) | (had ? UTAG(M) : UTAG(I)),
 		.opcode = TOR_WBMTOI, .line = line, .node = (uint8_t)home_of(line), .thread = (uint8_t)(core % s->m->topology_cores * 2) };
 	pulse(s, socket, slice, UNC_L3_LOOKUP, t, &about);
 	pulse(s, socket, slice, UNC_TOR_INSERT, t, &about);
@@ -124,7 +124,7 @@ void uncore_traffic_write_back(struct memory *s, unsigned socket, unsigned core,
 
 void uncore_traffic_evict(struct memory *s, unsigned socket, uint32_t line, enum line_state was, uint64_t t)
 {
-	const struct uncore_about about = { .tags = UTAG(EVICTION) | side(home_of(line) == socket) | state_tag(was), .line = line, .node = (uint8_t)home_of(line) };
+	const struct uncore_attributes about = { .tags = UTAG(EVICTION) | side(home_of(line) == socket) | state_tag(was), .line = line, .node = (uint8_t)home_of(line) };
 	pulse(s, socket, slice_of(s, socket, line), UNC_L3_VICTIM, t, &about);
 	pulse(s, socket, slice_of(s, socket, line), UNC_TOR_INSERT, t, &about);
 	if (uncore_subscribed(s, UNC_TOR_OCCUPANCY))
@@ -141,8 +141,8 @@ void uncore_traffic_peer(struct memory *s, unsigned asker, unsigned socket, uint
 	const unsigned home = home_of(line), channel = dram_channel(s, line), slice = slice_of(s, socket, line), asks = slice_of(s, asker, line);
 	const uint64_t there = t + link_cycles(s), back = t + s->lat.invalidate - s->lat.l3;
 	const bool local = home == asker;
-	const struct uncore_about lookup = { .tags = state_tag(was) | UTAG(SNP) | (was == LINE_I ? UTAG(MISS) : UTAG(HIT)), .line = line, .node = (uint8_t)home };
-	const struct uncore_about told = { .tags = answers[answer].tag | side(local) | (was != LINE_I ? UTAG(USEFUL) : 0), .line = line, .node = (uint8_t)home, .opcode = answers[answer].opcode };
+	const struct uncore_attributes lookup = { .tags = state_tag(was) | UTAG(SNP) | (was == LINE_I ? UTAG(MISS) : UTAG(HIT)), .line = line, .node = (uint8_t)home };
+	const struct uncore_attributes told = { .tags = answers[answer].tag | side(local) | (was != LINE_I ? UTAG(USEFUL) : 0), .line = line, .node = (uint8_t)home, .opcode = answers[answer].opcode };
 	uncore_link_send(s, &(struct uncore_link_message){ .from = asker, .to = socket, .from_stop = STOP_SLICE + asks, .to_stop = STOP_SLICE + slice, .line = line,
 		.kind = LINK_SNP, .opcode = own ? SNP_INVOWN : SNP_DATA, .t = t, .sent = t });
 	pulse(s, socket, slice, UNC_L3_LOOKUP, there, &lookup);
@@ -161,16 +161,16 @@ void uncore_traffic_peer(struct memory *s, unsigned asker, unsigned socket, uint
 	if (back > t + s->lat.dram[0] - s->lat.l3)
 		pulse(s, home, channel, UNC_HOME_SNOOP_LATE, back, &told);
 	/* the home's directory says whether a snoop is needed, and its cache of migrating lines who may have it */
-	pulse(s, home, channel, UNC_HOME_DIRECTORY, t, &(struct uncore_about){ .tags = (was == LINE_I ? UTAG(MISS) : UTAG(HIT)) | side(local), .line = line });
-	pulse(s, home, channel, UNC_HITME_LOOKUP, back, &(struct uncore_about){ .tags = UTAG(READ), .line = line });
+	pulse(s, home, channel, UNC_HOME_DIRECTORY, t, &(struct uncore_attributes){ .tags = (was == LINE_I ? UTAG(MISS) : UTAG(HIT)) | side(local), .line = line });
+	pulse(s, home, channel, UNC_HITME_LOOKUP, back, &(struct uncore_attributes){ .tags = UTAG(READ), .line = line });
 	if (was == LINE_M)
-		pulse(s, home, channel, UNC_HITME_HIT, back, &(struct uncore_about){ .tags = UTAG(READ), .line = line });
+		pulse(s, home, channel, UNC_HITME_HIT, back, &(struct uncore_attributes){ .tags = UTAG(READ), .line = line });
 	if (answer >= 2) {
 		const uint64_t tags = answer == 3 ? UTAG(RSPIFWD) | side(local) : answer == 2 ? UTAG(RSPSFWD) : UTAG(RSPWB);
-		pulse(s, home, channel, UNC_HITME_LOOKUP, back, &(struct uncore_about){ .tags = tags, .line = line });
+		pulse(s, home, channel, UNC_HITME_LOOKUP, back, &(struct uncore_attributes){ .tags = tags, .line = line });
 	}
 	if (was == LINE_I) /* broadcast for nothing: the memory's copy is good and goes out at once */
-		pulse(s, home, channel, UNC_HOME_EARLY, t, &(struct uncore_about){ .tags = UTAG(I) | side(local), .line = line });
+		pulse(s, home, channel, UNC_HOME_EARLY, t, &(struct uncore_attributes){ .tags = UTAG(I) | side(local), .line = line });
 }
 
 void uncore_traffic_forward(struct memory *s, unsigned sender, unsigned asker, uint32_t line, bool modified, bool own, uint64_t t, uint64_t sent)
@@ -184,7 +184,7 @@ void uncore_traffic_forward(struct memory *s, unsigned sender, unsigned asker, u
 	else
 		uncore_link_send(s, &(struct uncore_link_message){ .from = home, .to = asker, .from_stop = home_stop(s, channel), .to_stop = STOP_SLICE + slice_of(s, asker, line),
 			.line = line, .kind = LINK_NDR, .opcode = NDR_CMP, .t = sent, .sent = sent });
-	pulse(s, home, channel, UNC_HOME_DIRECT_OVERRIDE, sent, &(struct uncore_about){ .tags = side(home == asker), .line = line });
+	pulse(s, home, channel, UNC_HOME_DIRECT_OVERRIDE, sent, &(struct uncore_attributes){ .tags = side(home == asker), .line = line });
 }
 
 /* ---- homes ------------------------------------------------------------------------------------ */
@@ -193,7 +193,7 @@ void uncore_traffic_forward(struct memory *s, unsigned sender, unsigned asker, u
 static uint64_t to_home(struct memory *s, unsigned from, uint32_t line, uint8_t opcode, uint64_t t)
 {
 	const unsigned home = home_of(line), goal = home_stop(s, dram_channel(s, line)), slice = STOP_SLICE + slice_of(s, from, line);
-	const struct uncore_about about = { .tags = UTAG(AD) | side(home == from), .line = line, .node = (uint8_t)home, .opcode = opcode };
+	const struct uncore_attributes about = { .tags = UTAG(AD) | side(home == from), .line = line, .node = (uint8_t)home, .opcode = opcode };
 	const uint64_t there = home == from ? t : t + link_cycles(s);
 	if (home == from)
 		send(s, from, slice, goal, UTAG(AD), UTAG(CACHE), t);
@@ -208,7 +208,7 @@ static uint64_t to_home(struct memory *s, unsigned from, uint32_t line, uint8_t 
 void uncore_traffic_home_read(struct memory *s, unsigned from, uint32_t line, uint64_t t, uint64_t sent, uint64_t start)
 {
 	const unsigned home = home_of(line), channel = dram_channel(s, line);
-	const struct uncore_about about = { .tags = UTAG(READ) | (start > sent ? UTAG(FULL) : UTAG(BYPASS)), .line = line };
+	const struct uncore_attributes about = { .tags = UTAG(READ) | (start > sent ? UTAG(FULL) : UTAG(BYPASS)), .line = line };
 	(void)to_home(s, from, line, kind_owns(s->asking.kind) ? HOM_RDINVOWN : s->asking.kind == ASK_IFETCH ? HOM_RDCODE : HOM_RDDATA, t);
 	pulse(s, home, channel, UNC_MEMORY_READ_REQUEST, sent, &about);
 	if (!s->m->dram_open_page || s->row_opened)
@@ -222,15 +222,15 @@ void uncore_traffic_home_answers(struct memory *s, unsigned asker, uint32_t line
 	const bool local = home == asker, direct = s->m->uncore_direct2core;
 	const unsigned core = core_stop(s, s->asking.thread / (unsigned)s->m->topology_threads), goal = direct ? core : slice;
 	const uint64_t way = local ? 0 : link_cycles(s), out = ready > asked + 2 * way ? ready - way : ready;
-	const struct uncore_about read = { .tags = UTAG(READ) | side(local), .line = line };
+	const struct uncore_attributes read = { .tags = UTAG(READ) | side(local), .line = line };
 	level(s, home, channel, UNC_HOME_TRACKER, asked + way, ready - way > asked + way ? ready - way : asked + way + 1, &read);
 	if (direct)
 		pulse(s, home, channel, UNC_HOME_DIRECT, out, &read);
 	else
 		send(s, asker, slice, core, UTAG(BL), UTAG(CACHE), ready);
-	pulse(s, home, channel, UNC_HOME_MESSAGE, out, &(struct uncore_about){ .tags = UTAG(BL) | side(local), .line = line, .opcode = DRS_DATAC });
+	pulse(s, home, channel, UNC_HOME_MESSAGE, out, &(struct uncore_attributes){ .tags = UTAG(BL) | side(local), .line = line, .opcode = DRS_DATAC });
 	if (!local || own) /* another socket now has the line, or gave it up */
-		pulse(s, home, channel, UNC_HOME_DIRECTORY_UPDATE, out, &(struct uncore_about){ .tags = local ? UTAG(MISS) : UTAG(HIT), .line = line });
+		pulse(s, home, channel, UNC_HOME_DIRECTORY_UPDATE, out, &(struct uncore_attributes){ .tags = local ? UTAG(MISS) : UTAG(HIT), .line = line });
 	if (local) {
 		send(s, home, from, goal, UTAG(BL), direct ? UTAG(CORE) : UTAG(CACHE), out);
 		send(s, home, from, slice, UTAG(AK), UTAG(CACHE), out);
@@ -244,19 +244,19 @@ void uncore_traffic_home_write(struct memory *s, unsigned from, uint32_t line, b
 {
 	const unsigned home = home_of(line), channel = dram_channel(s, line), goal = home_stop(s, channel), slice = STOP_SLICE + slice_of(s, from, line);
 	const bool local = home == from, device = kind == UNCORE_TRAFFIC_DEVICE, uncached = device || kind == UNCORE_TRAFFIC_UNCACHED;
-	const struct uncore_about write = { .tags = UTAG(WRITE) | side(local) | (full ? 0 : UTAG(PARTIAL)), .line = line, .node = (uint8_t)home };
-	const struct uncore_about own = { .tags = UTAG(OWN) | side(local), .line = line, .node = (uint8_t)home };
+	const struct uncore_attributes write = { .tags = UTAG(WRITE) | side(local) | (full ? 0 : UTAG(PARTIAL)), .line = line, .node = (uint8_t)home };
+	const struct uncore_attributes own = { .tags = UTAG(OWN) | side(local), .line = line, .node = (uint8_t)home };
 	if (uncached) { /* the core's or the device's request at its slice, and the right to write at the home */
-		const struct uncore_about tor = { .tags = UTAG(MISS) | side(local), .opcode = device ? TOR_ITOM : full ? TOR_WCILF : TOR_WCIL, .line = line, .node = (uint8_t)home,
+		const struct uncore_attributes tor = { .tags = UTAG(MISS) | side(local), .opcode = device ? TOR_ITOM : full ? TOR_WCILF : TOR_WCIL, .line = line, .node = (uint8_t)home,
 			.thread = device ? TID_DEVICE : 0 };
 		pulse(s, from, slice - STOP_SLICE, UNC_TOR_INSERT, t, &tor);
 		level(s, from, slice - STOP_SLICE, UNC_TOR_OCCUPANCY, t, start + 1, &tor);
 		(void)to_home(s, from, line, HOM_INVITOE, t);
 		level(s, home, channel, UNC_HOME_TRACKER, t, start + 1, &own);
-		pulse(s, home, channel, UNC_HITME_LOOKUP, t, &(struct uncore_about){ .tags = UTAG(READ), .line = line });
+		pulse(s, home, channel, UNC_HITME_LOOKUP, t, &(struct uncore_attributes){ .tags = UTAG(READ), .line = line });
 	}
 	const uint64_t there = to_home(s, from, line, uncached ? HOM_NONSNPWR : HOM_WBMTOI, t);
-	pulse(s, home, channel, UNC_HITME_LOOKUP, there, &(struct uncore_about){ .tags = UTAG(WRITE), .line = line });
+	pulse(s, home, channel, UNC_HITME_LOOKUP, there, &(struct uncore_attributes){ .tags = UTAG(WRITE), .line = line });
 	if (local) {
 		send(s, home, slice, goal, UTAG(BL), UTAG(CACHE), t);
 		send(s, home, goal, slice, UTAG(AK), UTAG(CACHE), start);
@@ -266,7 +266,7 @@ void uncore_traffic_home_write(struct memory *s, unsigned from, uint32_t line, b
 		uncore_link_send(s, &(struct uncore_link_message){ .from = home, .to = from, .from_stop = goal, .to_stop = slice, .line = line, .kind = LINK_NDR,
 			.opcode = NDR_CMP, .t = start, .sent = start });
 		if (!uncached) /* the other socket has given it up */
-			pulse(s, home, channel, UNC_HOME_DIRECTORY_UPDATE, there, &(struct uncore_about){ .tags = UTAG(MISS), .line = line });
+			pulse(s, home, channel, UNC_HOME_DIRECTORY_UPDATE, there, &(struct uncore_attributes){ .tags = UTAG(MISS), .line = line });
 	}
 	level(s, home, channel, UNC_HOME_TRACKER, there, start + 1 > there ? start + 1 : there + 1, &write);
 	if (!s->m->dram_open_page || s->row_opened)
@@ -282,7 +282,7 @@ static void device_bank(struct memory *s, unsigned socket, uint32_t line, enum u
 {
 	uint32_t at, unit;
 	(void)dram_channel_of(s, line, &at, &unit);
-	const struct uncore_about bank = { .opcode = (uint16_t)(at / (uint32_t)(s->m->dram_page_bytes / 64) % (uint32_t)s->m->dram_banks) };
+	const struct uncore_attributes bank = { .opcode = (uint16_t)(at / (uint32_t)(s->m->dram_page_bytes / 64) % (uint32_t)s->m->dram_banks) };
 	pulse(s, socket, unit, sig, t, &bank);
 }
 
@@ -290,9 +290,9 @@ static void device_reads(struct memory *s, unsigned socket, uint32_t line, uint6
 {
 	const unsigned slice = slice_of(s, socket, line), channel = dram_channel(s, line), home = home_stop(s, channel);
 	const uint64_t asked = t + s->lat.l3, start = asked + (s->lat.dram[0] - s->lat.l3) / 2, ready = t + s->lat.dram[0];
-	const struct uncore_about tor = { .tags = UTAG(MISS) | UTAG(LOCAL) | UTAG(READ) | UTAG(I), .opcode = TOR_PCIRDCUR, .line = line, .node = (uint8_t)socket, .thread = TID_DEVICE };
-	const struct uncore_about read = { .tags = UTAG(READ) | UTAG(LOCAL) | UTAG(BYPASS), .line = line, .node = (uint8_t)socket };
-	const struct uncore_about data = { .tags = UTAG(DRS), .line = line };
+	const struct uncore_attributes tor = { .tags = UTAG(MISS) | UTAG(LOCAL) | UTAG(READ) | UTAG(I), .opcode = TOR_PCIRDCUR, .line = line, .node = (uint8_t)socket, .thread = TID_DEVICE };
+	const struct uncore_attributes read = { .tags = UTAG(READ) | UTAG(LOCAL) | UTAG(BYPASS), .line = line, .node = (uint8_t)socket };
+	const struct uncore_attributes data = { .tags = UTAG(DRS), .line = line };
 	pulse(s, socket, STOP_DEVICES, UNC_DEVICE_REQUEST, t, &read);
 	send(s, socket, STOP_DEVICES, STOP_SLICE + slice, UTAG(AD), 0, t);
 	pulse(s, socket, slice, UNC_SLICE_DEVICE_INSERT, t, &tor);
@@ -321,7 +321,7 @@ static void device_writes(struct memory *s, unsigned socket, uint32_t line, uint
 {
 	const unsigned slice = slice_of(s, socket, line), channel = dram_channel(s, line);
 	const uint64_t owned = t + s->lat.l3, written = owned + s->lat.l3;
-	const struct uncore_about write = { .tags = UTAG(WRITE) | UTAG(LOCAL) | UTAG(I), .line = line, .node = (uint8_t)socket, .thread = TID_DEVICE };
+	const struct uncore_attributes write = { .tags = UTAG(WRITE) | UTAG(LOCAL) | UTAG(I), .line = line, .node = (uint8_t)socket, .thread = TID_DEVICE };
 	pulse(s, socket, STOP_DEVICES, UNC_DEVICE_REQUEST, t, &write);
 	level(s, socket, STOP_DEVICES, UNC_DEVICE_LINE, t, written, &write);
 	send(s, socket, STOP_DEVICES, STOP_SLICE + slice, UTAG(AD), 0, t);

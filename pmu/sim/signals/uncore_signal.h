@@ -24,7 +24,7 @@ enum uncore_tag {
 #define UNCORE_UNITS 64
 
 /* What an occurrence is besides its signal and unit, for filters. */
-struct uncore_about {
+struct uncore_attributes {
 	uint64_t tags;
 	uint32_t line;          /* number of the line */
 	uint32_t match[2];      /* of a packet on a link: the words that its match registers see */
@@ -38,7 +38,7 @@ struct uncore_sink {
 	bool traffic;                           /* of UNCORE_TRAFFIC or later */
 	/* n occurrences in an uncore cycle (to == from), or a level that is higher by n during from <= cycle < to. */
 	void (*deliver)(void *self, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t from, uint64_t to, unsigned n,
-	             const struct uncore_about *about);
+	             const struct uncore_attributes *about);
 };
 
 #endif

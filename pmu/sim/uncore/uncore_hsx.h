@@ -18,7 +18,7 @@ _Static_assert((unsigned)HSX_UBOX == UNCORE_BOX_UBOX && (unsigned)HSX_M2PCIE == 
 
 /* What a select counts. */
 struct hsx_meaning {
-	enum uncore_how how;
+	enum uncore_count_mode how;
 	struct uncore_watch watch;
 	const char *why; /* UNCORE_UNMODELLED */
 };

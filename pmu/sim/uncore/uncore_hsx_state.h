@@ -12,7 +12,7 @@ enum mistake { MISTAKE_LATCH = 1, MISTAKE_EVENT = 2, MISTAKE_THRESHOLD = 4, MIST
 
 struct counter {
 	uint64_t base, start, wraps;  /* when it was enabled: value, uncore cycle; carries that the status shows already */
-	uint8_t how;                  /* enum uncore_how: what it counts is a clock, a watch, or nothing */
+	uint8_t how;                  /* enum uncore_count_mode: what it counts is a clock, a watch, or nothing */
 	bool time;                    /* its watch counts cycles */
 	uint32_t select, select_high; /* as read, low and high half; */
 	uint32_t latched;             /* the latched event */

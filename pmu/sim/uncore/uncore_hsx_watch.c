@@ -175,7 +175,7 @@ static bool is_for(const struct machine *m, unsigned flags)
 /* The registers' and the machine's part in how a row counts; sets its thresholds. */
 static void row_how(const struct machine *m, const struct uncore_row *e, const struct hsx_filters *filters, struct hsx_meaning *out)
 {
-	out->how = (enum uncore_how)e->how;
+	out->how = (enum uncore_count_mode)e->how;
 	if (e->how == UNCORE_CYCLES || e->how == UNCORE_BEYOND)
 		out->watch.cmask = e->flags & UNCORE_RANK ? 1 : e->least, out->watch.edge = e->flags & UNCORE_EDGE, out->watch.beyond = e->how == UNCORE_BEYOND;
 	if (e->how == UNCORE_IDLE)
@@ -221,7 +221,7 @@ void hsx_meaning(const struct machine *m, enum hsx_kind kind, unsigned instance,
 	const uint8_t umask = (uint8_t)(select >> 8);
 	const unsigned n = uncore_map_find(m->uncore, (enum uncore_box)kind, code_of(select), umask_of(select), rows);
 	unsigned flags = 0, silent = 0;
-	*out = (struct hsx_meaning){ .how = n ? (enum uncore_how)rows[0]->how : UNCORE_UNMODELLED, .why = n ? rows[0]->why : "this unit mask" };
+	*out = (struct hsx_meaning){ .how = n ? (enum uncore_count_mode)rows[0]->how : UNCORE_UNMODELLED, .why = n ? rows[0]->why : "this unit mask" };
 	for (unsigned i = 0; i < n; i++) {
 		const struct uncore_row *e = rows[i];
 		if (e->how == UNCORE_UNMODELLED) {

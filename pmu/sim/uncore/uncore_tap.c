@@ -100,7 +100,7 @@ static void close_until_now(struct uncore_taps *t, struct socket_taps *k)
 
 /* ---- hearing ---------------------------------------------------------------------------------- */
 
-static bool passes(const struct uncore_pass *f, const struct uncore_about *a)
+static bool passes(const struct uncore_pass *f, const struct uncore_attributes *a)
 {
 	return !(f->by_opcode && a->opcode != f->opcode) && !(f->by_node && !(f->nodes >> a->node & 1)) && !(f->by_state && !(a->tags & f->states)) &&
 	       !(f->by_thread && a->thread != f->thread) && !(f->by_line && (a->line ^ f->line) & f->line_mask) &&
@@ -110,7 +110,7 @@ static bool passes(const struct uncore_pass *f, const struct uncore_about *a)
 }
 
 static void deliver(void *self, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t from, uint64_t to, unsigned n,
-                 const struct uncore_about *about)
+                 const struct uncore_attributes *about)
 {
 	struct uncore_taps *t = self;
 	struct socket_taps *k = &t->socket[socket];
@@ -159,7 +159,7 @@ void uncore_taps_watch_locks(struct uncore_taps *t)
 
 void uncore_taps_emit(struct uncore_taps *t, unsigned socket, unsigned unit, enum uncore_signal sig)
 {
-	static const struct uncore_about nothing;
+	static const struct uncore_attributes nothing;
 	const uint64_t now = uncore_taps_now(t);
 	if (t->socket[socket].watches)
 		deliver(t, socket, unit, sig, now, now, 1, &nothing);
@@ -167,7 +167,7 @@ void uncore_taps_emit(struct uncore_taps *t, unsigned socket, unsigned unit, enu
 
 void uncore_taps_level(struct uncore_taps *t, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t from, uint64_t to, uint64_t tags)
 {
-	const struct uncore_about about = { .tags = tags };
+	const struct uncore_attributes about = { .tags = tags };
 	if (t->socket[socket].watches)
 		deliver(t, socket, unit, sig, from, to, 1, &about);
 }

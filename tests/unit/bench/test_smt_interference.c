@@ -28,8 +28,8 @@ static void run(const char *text)
 static void is_as_expected(const char *text, const char *what)
 {
 	char *format = loop_format();
-	for (unsigned i = 0; i < KNOWN_PROGRAM_CONTESTS; i++) {
-		const struct known_program_contest *c = &study.contests[i];
+	for (unsigned i = 0; i < KNOWN_PROGRAM_SMT_PAIRS; i++) {
+		const struct known_program_smt_pair *c = &study.contests[i];
 		const int64_t both = known_program_together_micro(c);
 		struct expectation alone, together;
 		assert_int_equal(expect_threads(text, format, c->name, false, &alone), ST_OK);
@@ -43,7 +43,7 @@ static void is_as_expected(const char *text, const char *what)
 		/* in the windows of each: both threads are at work, and none has much more of it than half */
 		assert_int_equal(c->alone.other_micro, 0);
 		for (unsigned k = 0; k < 2; k++) {
-			const struct known_program_pace *p = &c->together[k];
+			const struct known_program_rate *p = &c->together[k];
 			assert_true(p->other_known);
 			assert_in_range((p->uops_micro + p->other_micro) * 100, both * 97, both * 103);
 			assert_in_range(p->uops_micro * 100 / (p->uops_micro + p->other_micro), 40, 60);
@@ -93,8 +93,8 @@ static void test_study_threads_of_other_processors(void **state)
 		free(text);
 		if (study.parts[KNOWN_PROGRAM_THREADS].status != ST_OK)
 			fail_msg("%s: %s", names[i], study.parts[KNOWN_PROGRAM_THREADS].reason);
-		for (unsigned k = 0; k < KNOWN_PROGRAM_CONTESTS; k++) {
-			const struct known_program_contest *c = &study.contests[k];
+		for (unsigned k = 0; k < KNOWN_PROGRAM_SMT_PAIRS; k++) {
+			const struct known_program_smt_pair *c = &study.contests[k];
 			const int64_t both = known_program_together_micro(c);
 			print_message("%s, %s: %lld alone, %lld + %lld together; misses %lld, %lld %lld\n", names[i], c->name, (long long)c->alone.uops_micro,
 			              (long long)c->together[0].uops_micro, (long long)c->together[1].uops_micro, (long long)c->alone.misses_milli,

@@ -17,7 +17,7 @@
 static struct work_rig *current;
 
 static void line_moved(void *self, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t from, uint64_t to, unsigned n,
-                       const struct uncore_about *about)
+                       const struct uncore_attributes *about)
 {
 	(void)self, (void)unit, (void)from, (void)to, (void)about;
 	if (socket == 0 && (sig == UNC_MEMORY_READ || sig == UNC_MEMORY_WRITE_FULL))

@@ -306,7 +306,7 @@ static void test_mesif_silent_eviction_costs_a_snoop(void **state)
 
 /* ---- invariants while everything evicts ----------------------------------------------------- */
 
-static void count_writes(void *self, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t from, uint64_t to, unsigned n, const struct uncore_about *about)
+static void count_writes(void *self, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t from, uint64_t to, unsigned n, const struct uncore_attributes *about)
 {
 	(void)socket; (void)unit; (void)sig; (void)from, (void)to, (void)about;
 	*(unsigned *)self += n;

@@ -117,7 +117,7 @@ static void test_prefetch_late_comes_when_asked_for(void **state)
 struct received { uint64_t sum[2][UNC_COUNT], snoops[2], data_flits[2], remote_misses[2]; };
 
 static void deliver(void *self, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t from, uint64_t to, unsigned n,
-                 const struct uncore_about *about)
+                 const struct uncore_attributes *about)
 {
 	struct received *h = self;
 	(void)unit;
