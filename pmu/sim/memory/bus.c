@@ -91,12 +91,12 @@ void bus_emit_some(struct memory *s, unsigned thread, enum bus_kind kind, enum s
 		show(s, thread, kind, queued, t, data_at, clocks);
 }
 
-void bus_emit_read(struct memory *s, const struct ask *q, bool upgrade, enum mem_source source, uint64_t t, uint64_t ready)
+void bus_emit_read(struct memory *s, const struct line_request *q, bool upgrade, enum mem_source source, uint64_t t, uint64_t ready)
 {
-	static const enum bus_kind kind[] = { [ASK_LOAD] = BUS_READ, [ASK_RFO] = BUS_RFO, [ASK_IFETCH] = BUS_IFETCH, [ASK_WALK] = BUS_READ,
-	                                      [ASK_PREFETCH] = BUS_READ, [ASK_PREFETCH_RFO] = BUS_READ };
-	static const enum signal queued[] = { [ASK_LOAD] = SIG_BSQ_READ, [ASK_RFO] = SIG_BSQ_RFO, [ASK_IFETCH] = SIG_BSQ_READ, [ASK_WALK] = SIG_BSQ_READ,
-	                                      [ASK_PREFETCH] = SIG_BSQ_PREFETCH, [ASK_PREFETCH_RFO] = SIG_BSQ_RFO_PREFETCH };
+	static const enum bus_kind kind[] = { [REQUEST_LOAD] = BUS_READ, [REQUEST_RFO] = BUS_RFO, [REQUEST_IFETCH] = BUS_IFETCH, [REQUEST_WALK] = BUS_READ,
+	                                      [REQUEST_PREFETCH] = BUS_READ, [REQUEST_PREFETCH_RFO] = BUS_READ };
+	static const enum signal queued[] = { [REQUEST_LOAD] = SIG_BSQ_READ, [REQUEST_RFO] = SIG_BSQ_RFO, [REQUEST_IFETCH] = SIG_BSQ_READ, [REQUEST_WALK] = SIG_BSQ_READ,
+	                                      [REQUEST_PREFETCH] = SIG_BSQ_PREFETCH, [REQUEST_PREFETCH_RFO] = SIG_BSQ_RFO_PREFETCH };
 	if (!s->bus || (s->m->l3_bytes && (source == SRC_L3_UNSHARED || source == SRC_L3_OTHER_CLEAN || source == SRC_L3_OTHER_MODIFIED)))
 		return;
 	bus_emit_some(s, q->thread, upgrade ? BUS_INVALIDATE : kind[q->kind], upgrade ? SIG_BSQ_INVALIDATE : queued[q->kind], t, ready);

@@ -198,7 +198,7 @@ struct fill coherence_hit_own(struct memory *s, struct cluster *c, struct line_l
 
 /* ---- requests ------------------------------------------------------------------------------- */
 
-void coherence_emit_read(struct memory *s, unsigned socket, const struct ask *q, enum line_state state, uint64_t t,
+void coherence_emit_read(struct memory *s, unsigned socket, const struct line_request *q, enum line_state state, uint64_t t,
                                 const struct fill *f)
 {
 	const struct machine *m = s->m;
@@ -222,7 +222,7 @@ void coherence_emit_read(struct memory *s, unsigned socket, const struct ask *q,
 		return;
 	}
 	uncore_pulse(s, socket, slice, UNC_L3_MISS_READ, t);
-	const bool data = q->kind == ASK_LOAD || q->kind == ASK_WALK || q->kind == ASK_PREFETCH;
+	const bool data = q->kind == REQUEST_LOAD || q->kind == REQUEST_WALK || q->kind == REQUEST_PREFETCH;
 	const struct uncore_attributes about = { .tags = data ? UTAG(DATA) : 0, .line = q->line, .node = (uint8_t)home_of(q->line) };
 	if (uncore_subscribed(s, UNC_READ_MISS_INSERT))
 		uncore_pulse_deliver(s, socket, slice, UNC_READ_MISS_INSERT, t, 1, &about);
@@ -264,23 +264,23 @@ uint64_t uncore_lasts(const struct memory *s, const struct cluster *k, uint32_t 
 	return s->lat.dram[home_of(line) != k->node];
 }
 
-static __attribute__((noinline)) void read_wholly(struct memory *s, struct cluster *c, const struct ask *q, uint64_t t, struct fill *f)
+static __attribute__((noinline)) void read_wholly(struct memory *s, struct cluster *c, const struct line_request *q, uint64_t t, struct fill *f)
 {
-	uncore_read(s, c, q, t, f, q->line, ask_owns(q), true, 0);
+	uncore_read(s, c, q, t, f, q->line, request_owns(q), true, 0);
 }
 
-OWN_PAGE void uncore_read_some(struct memory *s, struct cluster *c, const struct ask *q, uint64_t t, struct fill *f)
+OWN_PAGE void uncore_read_some(struct memory *s, struct cluster *c, const struct line_request *q, uint64_t t, struct fill *f)
 {
 	if (__builtin_expect(s->plain, 1))
-		uncore_read(s, c, q, t, f, q->line, ask_owns(q), true, 1);
+		uncore_read(s, c, q, t, f, q->line, request_owns(q), true, 1);
 	else
 		read_wholly(s, c, q, t, f);
 }
 
-struct fill coherence_miss_found(struct memory *s, struct cluster *c, struct ask q, struct line_location p, uint8_t *block, uint64_t t, struct snooped r)
+struct fill coherence_miss_found(struct memory *s, struct cluster *c, struct line_request q, struct line_location p, uint8_t *block, uint64_t t, struct snooped r)
 {
 	struct fill f;
-	coherence_miss_after(s, c, p, block, t, r, &f, q.line, ask_owns(&q), 0);
+	coherence_miss_after(s, c, p, block, t, r, &f, q.line, request_owns(&q), 0);
 	return f;
 }
 

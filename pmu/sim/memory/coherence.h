@@ -13,7 +13,7 @@
 /* Emits to the sink what the snoop of a cluster's caches found. */
 void coherence_emit_core_snoop(struct memory *s, unsigned socket, uint32_t line, enum line_state had, uint64_t t);
 /* Emits the read tracker's and the L3 lookup's signals. */
-void coherence_emit_read(struct memory *s, unsigned socket, const struct ask *q, enum line_state state, uint64_t t, const struct fill *f);
+void coherence_emit_read(struct memory *s, unsigned socket, const struct line_request *q, enum line_state state, uint64_t t, const struct fill *f);
 /* Emits that another socket sends the line; that a home has answered a read. */
 void coherence_emit_forward(struct memory *s, unsigned sender, unsigned asker, uint32_t line, bool modified, bool own, uint64_t asked, uint64_t sent);
 void coherence_emit_home(struct memory *s, unsigned asker, uint32_t line, bool own, bool shared, uint64_t asked, uint64_t ready);
@@ -166,9 +166,9 @@ static inline __attribute__((always_inline)) void coherence_miss_after(struct me
 }
 
 /* The same, if another socket has the line. */
-struct fill coherence_miss_found(struct memory *s, struct cluster *c, struct ask q, struct line_location p, uint8_t *block, uint64_t t, struct snooped r);
+struct fill coherence_miss_found(struct memory *s, struct cluster *c, struct line_request q, struct line_location p, uint8_t *block, uint64_t t, struct snooped r);
 
-static inline __attribute__((always_inline)) void miss(struct memory *s, struct cluster *c, const struct ask *q, struct line_location p, uint32_t set, uint8_t *block,
+static inline __attribute__((always_inline)) void miss(struct memory *s, struct cluster *c, const struct line_request *q, struct line_location p, uint32_t set, uint8_t *block,
 	uint64_t t, struct fill *f, const uint32_t line, const bool own, const unsigned plain)
 {
 	const struct snooped nothing = { .sender = UINT32_MAX };
@@ -183,7 +183,7 @@ static inline __attribute__((always_inline)) void miss(struct memory *s, struct 
 
 /* Cluster c misses the line, or lacks the right to it, at cycle t. line, own: q's, and whether it requests ownership;
  * first: no other request is known to have come immediately before. */
-static inline __attribute__((always_inline)) void uncore_read(struct memory *s, struct cluster *c, const struct ask *q, uint64_t t, struct fill *f,
+static inline __attribute__((always_inline)) void uncore_read(struct memory *s, struct cluster *c, const struct line_request *q, uint64_t t, struct fill *f,
                                                           const uint32_t line, const bool own, const bool first, const unsigned plain)
 {
 	const unsigned w3 = plain == 2 ? 16 : 0;

@@ -1,33 +1,33 @@
 /* pmu/sim/memory/l2.c: requests to a cluster's L2; latencies and limits stand in memory.c. */
 #include "pmu/sim/memory/l2.h"
 
-__attribute__((noinline)) void l2_emit(struct memory *s, const struct ask *q, enum line_state had, bool hit, uint64_t t)
+__attribute__((noinline)) void l2_emit(struct memory *s, const struct line_request *q, enum line_state had, bool hit, uint64_t t)
 {
 	static const enum signal rqst[][2] = {
-		[ASK_LOAD] = { SIG_L2_REQUEST_LOAD_MISS, SIG_L2_REQUEST_LOAD_HIT },
-		[ASK_RFO] = { SIG_L2_REQUEST_RFO_MISS, SIG_L2_REQUEST_RFO_HIT },
-		[ASK_IFETCH] = { SIG_L2_REQUEST_IFETCH_MISS, SIG_L2_REQUEST_IFETCH_HIT },
-		[ASK_WALK] = { SIG_L2_REQUEST_WALK_MISS, SIG_L2_REQUEST_WALK_HIT },
-		[ASK_PREFETCH] = { SIG_L2_REQUEST_PREFETCH_MISS, SIG_L2_REQUEST_PREFETCH_HIT },
-		[ASK_PREFETCH_RFO] = { SIG_L2_REQUEST_PREFETCH_MISS, SIG_L2_REQUEST_PREFETCH_HIT },
+		[REQUEST_LOAD] = { SIG_L2_REQUEST_LOAD_MISS, SIG_L2_REQUEST_LOAD_HIT },
+		[REQUEST_RFO] = { SIG_L2_REQUEST_RFO_MISS, SIG_L2_REQUEST_RFO_HIT },
+		[REQUEST_IFETCH] = { SIG_L2_REQUEST_IFETCH_MISS, SIG_L2_REQUEST_IFETCH_HIT },
+		[REQUEST_WALK] = { SIG_L2_REQUEST_WALK_MISS, SIG_L2_REQUEST_WALK_HIT },
+		[REQUEST_PREFETCH] = { SIG_L2_REQUEST_PREFETCH_MISS, SIG_L2_REQUEST_PREFETCH_HIT },
+		[REQUEST_PREFETCH_RFO] = { SIG_L2_REQUEST_PREFETCH_MISS, SIG_L2_REQUEST_PREFETCH_HIT },
 	};
 	static const enum signal demand[] = { SIG_L2_DEMAND_I, SIG_L2_DEMAND_S, SIG_L2_DEMAND_S, SIG_L2_DEMAND_E, SIG_L2_DEMAND_M };
 	static const enum signal prefetch[] = { SIG_L2_PREFETCH_I, SIG_L2_PREFETCH_S, SIG_L2_PREFETCH_S, SIG_L2_PREFETCH_E, SIG_L2_PREFETCH_M };
 	static const enum signal rfo[] = { SIG_L2_RFO_I, SIG_L2_RFO_S, SIG_L2_RFO_S, SIG_L2_RFO_E, SIG_L2_RFO_M };
 	struct signals *g = s->signals[q->thread];
 	signal_pulse(g, rqst[q->kind][hit], t, 1);
-	if (q->kind == ASK_IFETCH)
+	if (q->kind == REQUEST_IFETCH)
 		return;
-	signal_pulse(g, ask_demands(q) ? demand[had] : prefetch[had], t, 1);
-	if (q->kind == ASK_RFO)
+	signal_pulse(g, request_demands(q) ? demand[had] : prefetch[had], t, 1);
+	if (q->kind == REQUEST_RFO)
 		signal_pulse(g, rfo[had], t, 1);
 }
 
 /* Source of the answer from beyond the L2, for the OFFCORE_ signals: rows of eight, in the order of sources; those that another complex sends have rows of two. */
-__attribute__((noinline)) void l2_emit_offcore(struct memory *s, const struct ask *q, const struct fill *f, uint64_t t)
+__attribute__((noinline)) void l2_emit_offcore(struct memory *s, const struct line_request *q, const struct fill *f, uint64_t t)
 {
-	static const uint8_t row[] = { [ASK_LOAD] = 0, [ASK_RFO] = 1, [ASK_IFETCH] = 2, [ASK_WALK] = 0, [ASK_PREFETCH] = 4,
-	                               [ASK_PREFETCH_RFO] = 5 };
+	static const uint8_t row[] = { [REQUEST_LOAD] = 0, [REQUEST_RFO] = 1, [REQUEST_IFETCH] = 2, [REQUEST_WALK] = 0, [REQUEST_PREFETCH] = 4,
+	                               [REQUEST_PREFETCH_RFO] = 5 };
 	static const uint8_t column[] = { [SRC_L3_UNSHARED] = 0, [SRC_L3_OTHER_CLEAN] = 1, [SRC_L3_OTHER_MODIFIED] = 2,
 	                                  [SRC_REMOTE_MODIFIED] = 3, [SRC_REMOTE_CLEAN] = 4, [SRC_REMOTE_DRAM] = 5,
 	                                  [SRC_LOCAL_DRAM] = 6 };
@@ -62,7 +62,7 @@ uint64_t memory_room(const struct memory *s, unsigned core, uint64_t t)
 	return pool_start(&c->lfb, t, 1, c->wc_open);
 }
 
-OWN_PAGE void l2_read(struct memory *s, struct private_core *c, const struct ask *q, uint64_t t, struct fill *f)
+OWN_PAGE void l2_read(struct memory *s, struct private_core *c, const struct line_request *q, uint64_t t, struct fill *f)
 {
 	struct cache *const l2 = &c->cluster->l2;
 	uint8_t *const block = l2->sets ? cache_block_of(l2, q->line, 0) : NULL;
@@ -72,14 +72,14 @@ OWN_PAGE void l2_read(struct memory *s, struct private_core *c, const struct ask
 __attribute__((noinline)) bool l2_prefetch_wholly(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t)
 {
 	struct cluster *k = c->cluster;
-	const struct ask q = { line, thread, ASK_PREFETCH };
+	const struct line_request q = { line, thread, REQUEST_PREFETCH };
 	struct fill f;
 	uint8_t *const block = cache_block_of(&k->l2, line, 0);
 	if (cache_find_way(&k->l2, block, line, 0) != CACHE_NONE)
 		return true;
 	if (l2_sq_is_full(s, k, line, t))
 		return false;
-	l2_read_as(s, c, &q, block, CACHE_NONE, t, ASK_PREFETCH, false, true, 0, &f);
+	l2_read_as(s, c, &q, block, CACHE_NONE, t, REQUEST_PREFETCH, false, true, 0, &f);
 	return true;
 }
 
@@ -87,14 +87,14 @@ static inline __attribute__((always_inline)) bool l2_prefetch_as(struct memory *
                                                                  const unsigned quick)
 {
 	struct cluster *k = c->cluster;
-	const struct ask q = { line, thread, ASK_PREFETCH };
+	const struct line_request q = { line, thread, REQUEST_PREFETCH };
 	struct fill f;
 	uint8_t *const block = cache_block_of(&k->l2, line, 8);
 	if (cache_find_way(&k->l2, block, line, 8) != CACHE_NONE)
 		return true;
 	if (l2_sq_is_full(s, k, line, t))
 		return false;
-	l2_read_as(s, c, &q, block, CACHE_NONE, t, ASK_PREFETCH, false, true, quick, &f);
+	l2_read_as(s, c, &q, block, CACHE_NONE, t, REQUEST_PREFETCH, false, true, quick, &f);
 	return true;
 }
 

@@ -9,16 +9,16 @@
 static inline unsigned how_quick(const struct memory *s, unsigned thread) { return s->signals[thread]->any_lines ? 0 : s->quick; }
 
 /* Emits requests to the L2 and their result, if someone subscribes; `had` is LINE_I for a miss. */
-void l2_emit(struct memory *s, const struct ask *q, enum line_state had, bool hit, uint64_t t);
+void l2_emit(struct memory *s, const struct line_request *q, enum line_state had, bool hit, uint64_t t);
 /* Who answered beyond it. */
-void l2_emit_offcore(struct memory *s, const struct ask *q, const struct fill *f, uint64_t t);
+void l2_emit_offcore(struct memory *s, const struct line_request *q, const struct fill *f, uint64_t t);
 /* l2_prefetch of each `quick`. */
 bool l2_prefetch_wholly(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t);
 bool l2_prefetch_1(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t);
 bool l2_prefetch_2(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t);
 
 /* block: of the line's set in the L2. */
-static inline __attribute__((always_inline)) void l2_put(struct memory *s, struct cluster *k, const struct ask *q, uint8_t *block, uint32_t line,
+static inline __attribute__((always_inline)) void l2_put(struct memory *s, struct cluster *k, const struct line_request *q, uint8_t *block, uint32_t line,
                    uint64_t ready, enum line_state state, uint64_t t, const bool demand, const unsigned quick)
 {
 	const unsigned w = quick ? 8 : 0;
@@ -54,8 +54,8 @@ static inline __attribute__((always_inline)) void l2_put(struct memory *s, struc
 
 /* block, way: the line's set and way in the L2, CACHE_NONE if it is not held. train: the request trains the prefetchers.
  * room: the super queue has an entry for it at t. kind: q's. */
-static inline __attribute__((always_inline)) void l2_read_as(struct memory *s, struct private_core *c, const struct ask *q, uint8_t *block, uint32_t way,
-                                                             uint64_t t, const enum ask_kind kind, const bool train, const bool room, const unsigned quick,
+static inline __attribute__((always_inline)) void l2_read_as(struct memory *s, struct private_core *c, const struct line_request *q, uint8_t *block, uint32_t way,
+                                                             uint64_t t, const enum line_request_kind kind, const bool train, const bool room, const unsigned quick,
                                                              struct fill *f)
 {
 	const unsigned w = quick ? 8 : 0;
@@ -73,7 +73,7 @@ static inline __attribute__((always_inline)) void l2_read_as(struct memory *s, s
 			if (way != CACHE_NONE) {
 				cache_states_in(l2, block, w)[way] = LINE_M;
 			} else if (k->l2.sets) {
-				l2_put(s, k, q, block, line, t, LINE_M, t, ask_demands(q), 0);
+				l2_put(s, k, q, block, line, t, LINE_M, t, request_demands(q), 0);
 				way = cache_find_way(l2, block, line, w);
 			}
 		}

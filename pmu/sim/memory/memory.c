@@ -38,7 +38,7 @@ uint64_t memory_cycles_of_ps(const struct machine *m, uint64_t ps)
 /* ---- lines into the L1 ----------------------------------------------------------------------- */
 
 /* Handles the victim of an L1D, unless it is clean and in an inclusive L3. */
-static __attribute__((noinline)) void l1_evict(struct memory *s, struct private_core *c, struct ask q, uint32_t old, bool dirty, uint64_t t)
+static __attribute__((noinline)) void l1_evict(struct memory *s, struct private_core *c, struct line_request q, uint32_t old, bool dirty, uint64_t t)
 {
 	static const enum signal met[] = { SIG_L1D_WRITE_BACK_I, SIG_L1D_WRITE_BACK_S, SIG_L1D_WRITE_BACK_S,
 	                                   SIG_L1D_WRITE_BACK_E, SIG_L1D_WRITE_BACK_M };
@@ -62,13 +62,13 @@ static __attribute__((noinline)) void l1_evict(struct memory *s, struct private_
 	if (j != CACHE_NONE)
 		*cache_state(&k->l2, j) = LINE_M;
 	else
-		l2_put(s, k, &q, cache_block_of(&k->l2, old, 0), old, t, LINE_M, t, ask_demands(&q), 0);
+		l2_put(s, k, &q, cache_block_of(&k->l2, old, 0), old, t, LINE_M, t, request_demands(&q), 0);
 }
 
 /* Brings a line into the L1D of a core, waiting for a fill buffer; returns when one was allocated. held: the L1D has the
  * line without the requested right; kind: q's; room: a fill buffer is free at t. */
-static inline __attribute__((always_inline)) uint64_t l1_fill(struct memory *s, struct private_core *c, const struct ask *q, bool held,
-                                                              const enum ask_kind kind, const bool room, const unsigned quick, uint64_t t, struct fill *f)
+static inline __attribute__((always_inline)) uint64_t l1_fill(struct memory *s, struct private_core *c, const struct line_request *q, bool held,
+                                                              const enum line_request_kind kind, const bool room, const unsigned quick, uint64_t t, struct fill *f)
 {
 	const unsigned w = quick ? 8 : 0;
 	const unsigned open = c->wc_open;
@@ -88,7 +88,7 @@ static inline __attribute__((always_inline)) uint64_t l1_fill(struct memory *s, 
 		if (start > t)
 			signal_level(g, SIG_LFB_FULL, t, start, 1);
 		signal_level(g, SIG_LFB_OCCUPANCY, start, f->ready, 1);
-		if (kind == ASK_LOAD)
+		if (kind == REQUEST_LOAD)
 			signal_level(g, SIG_LFB_LOADS, start, f->ready, 1);
 	}
 	struct cache *const l1 = &c->l1d;
@@ -120,9 +120,9 @@ static inline __attribute__((always_inline)) uint64_t l1_fill(struct memory *s, 
 
 void memory_l1_prefetch(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t)
 {
-	const struct ask q = { line, thread, ASK_PREFETCH };
+	const struct line_request q = { line, thread, REQUEST_PREFETCH };
 	struct fill f;
-	(void)l1_fill(s, c, &q, false, ASK_PREFETCH, true, 0, t, &f);
+	(void)l1_fill(s, c, &q, false, REQUEST_PREFETCH, true, 0, t, &f);
 }
 
 /* ---- requests ------------------------------------------------------------------------------- */
@@ -185,10 +185,10 @@ static inline __attribute__((always_inline)) void data_slow_as(struct memory *s,
 			return;
 		}
 	}
-	const enum ask_kind asks = kind == MEM_WALK ? ASK_WALK : own ? ASK_RFO : ASK_LOAD;
-	const struct ask ask = { line, thread, asks };
+	const enum line_request_kind asks = kind == MEM_WALK ? REQUEST_WALK : own ? REQUEST_RFO : REQUEST_LOAD;
+	const struct line_request request = { line, thread, asks };
 	struct fill f;
-	r->lfb_from = l1_fill(s, c, &ask, own && way != CACHE_NONE, asks, false, quick, t, &f);
+	r->lfb_from = l1_fill(s, c, &request, own && way != CACHE_NONE, asks, false, quick, t, &f);
 	r->ready = f.ready;
 	r->source = f.source;
 	if (train)
@@ -367,9 +367,9 @@ static void instruction(struct memory *s, const struct mem_request *q, struct me
 		cache_touch(&c->l1i, i);
 		return;
 	}
-	const struct ask ask = { line, q->thread, ASK_IFETCH };
+	const struct line_request request = { line, q->thread, REQUEST_IFETCH };
 	struct fill f;
-	l2_read(s, c, &ask, q->cycle, &f);
+	l2_read(s, c, &request, q->cycle, &f);
 	const uint32_t j = cache_victim(&c->l1i, line), old = cache_tag(&c->l1i, j);
 	cache_put(&c->l1i, j, line, f.ready, LINE_S);
 	c->code_first = line < c->code_first ? line : c->code_first;
@@ -388,9 +388,9 @@ static void software_l2(struct memory *s, const struct mem_request *q, struct me
 	struct fill f = { .ready = q->cycle, .source = SRC_L1 };
 	r->lfb_from = q->cycle;
 	if (cache_find(&c->l1d, line) == CACHE_NONE) {
-		const struct ask ask = { line, q->thread, ASK_LOAD };
+		const struct line_request request = { line, q->thread, REQUEST_LOAD };
 		r->lfb_from = memory_lfb_start(s, c, line, q->cycle);
-		l2_read(s, c, &ask, r->lfb_from, &f);
+		l2_read(s, c, &request, r->lfb_from, &f);
 		pool_add(&c->lfb, r->lfb_from, f.ready, CACHE_NONE, (uint8_t)f.source);
 	}
 	r->ready = f.ready;

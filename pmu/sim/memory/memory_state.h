@@ -111,8 +111,8 @@ struct socket {
 };
 
 /* A line requested beyond the L1, and by whom. */
-enum ask_kind { ASK_LOAD, ASK_RFO, ASK_IFETCH, ASK_WALK, ASK_PREFETCH, ASK_PREFETCH_RFO };
-struct ask { uint32_t line; unsigned thread; enum ask_kind kind; };
+enum line_request_kind { REQUEST_LOAD, REQUEST_RFO, REQUEST_IFETCH, REQUEST_WALK, REQUEST_PREFETCH, REQUEST_PREFETCH_RFO };
+struct line_request { uint32_t line; unsigned thread; enum line_request_kind kind; };
 
 /* Core cycles of unloaded loads, load to use. */
 struct latencies { uint64_t l3, clean, modified, dram[2] /* memory of the own node, of another node */, remote_clean, remote_modified, invalidate, near_clean, near_modified, near_invalidate; };
@@ -140,7 +140,7 @@ struct memory {
 	struct cluster *cluster;
 	struct socket *socket;
 	struct lane *links;     /* [from * sockets + to] */
-	struct ask asking;      /* the request that is being answered, while uncore traffic is counted */
+	struct line_request asking;      /* the request that is being answered, while uncore traffic is counted */
 	bool row_opened;        /* ... whether the last access to a bank opened its row, where rows stay open */
 	uint64_t link_waits;    /* ... core cycles that its data waited for the link */
 	struct link_pool { uint64_t back[32], own[16]; } link_pool[8][4][2]; /* of the uncore PMU: [socket][link][AD, BL]: core cycles at which shared credits, and those of a class, are back */
@@ -192,10 +192,10 @@ static inline struct lane *lane_between(const struct memory *s, unsigned from, u
 	return a == b ? &s->links[from * s->sockets + to] : &s->links[a * n * s->sockets + b * n];
 }
 
-static inline bool kind_owns(enum ask_kind kind) { return kind == ASK_RFO || kind == ASK_PREFETCH_RFO; }
-static inline bool kind_demands(enum ask_kind kind) { return kind < ASK_PREFETCH; }
-static inline bool ask_owns(const struct ask *q) { return kind_owns(q->kind); }
-static inline bool ask_demands(const struct ask *q) { return kind_demands(q->kind); }
+static inline bool kind_owns(enum line_request_kind kind) { return kind == REQUEST_RFO || kind == REQUEST_PREFETCH_RFO; }
+static inline bool kind_demands(enum line_request_kind kind) { return kind < REQUEST_PREFETCH; }
+static inline bool request_owns(const struct line_request *q) { return kind_owns(q->kind); }
+static inline bool request_demands(const struct line_request *q) { return kind_demands(q->kind); }
 
 /* What comes back. */
 struct fill { uint64_t ready; enum mem_source source; enum line_state state; };
@@ -228,7 +228,7 @@ static inline uint64_t memory_lfb_start(const struct memory *s, struct private_c
 	return (c->wc_open ? pool_has_room(&c->lfb, t, c->wc_open) : pool_has_any(&c->lfb, t)) ? t : memory_lfb_start_slow(s, c, line, t);
 }
 /* The line from the L2 or beyond; brings it into the L2. */
-void l2_read(struct memory *s, struct private_core *c, const struct ask *q, uint64_t t, struct fill *f);
+void l2_read(struct memory *s, struct private_core *c, const struct line_request *q, uint64_t t, struct fill *f);
 /* For a prefetcher of the L2; false: no entry of the super queue is free at t; true: the line is held, in flight, or brought. */
 bool l2_prefetch(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t);
 /* cluster.c: highest state of a line in the caches of a cluster; lowers (to S) or removes (I) all copies. */
@@ -287,7 +287,7 @@ static inline __attribute__((always_inline)) void prefetch_streamer(struct memor
 }
 
 /* coherence.h's uncore_read, compiled in full. */
-void uncore_read_some(struct memory *s, struct cluster *k, const struct ask *q, uint64_t t, struct fill *f);
+void uncore_read_some(struct memory *s, struct cluster *k, const struct line_request *q, uint64_t t, struct fill *f);
 /* The L2 of a cluster (or a core, if there is no L2) evicts a line; gone: no other cache of the cluster holds it. */
 void uncore_evict(struct memory *s, struct cluster *k, uint32_t line, bool dirty, bool gone, uint64_t t);
 /* Removes the line from every cache of the machine; true if a copy was modified. */
@@ -312,7 +312,7 @@ static inline void bus_emit(struct memory *s, unsigned thread, enum bus_kind kin
 }
 void bus_init(const struct memory *s, struct socket *k);
 /* A requested line that arrived over the bus; upgrade: the L2 had it shared, and only the right to write was requested. */
-void bus_emit_read(struct memory *s, const struct ask *q, bool upgrade, enum mem_source source, uint64_t t, uint64_t ready);
+void bus_emit_read(struct memory *s, const struct line_request *q, bool upgrade, enum mem_source source, uint64_t t, uint64_t ready);
 
 /* dram.c, beside dram.h: a socket writes a line at its home: cycles that it waits for link and channel; transfers: of the
  * channel's bandwidth; full: all 64 bytes. */

@@ -67,9 +67,9 @@ static uint64_t side(bool local) { return local ? UTAG(LOCAL) : UTAG(REMOTE); }
 
 void uncore_traffic_read(struct memory *s, const struct uncore_traffic_read *r)
 {
-	static const uint16_t opcode[] = { [ASK_LOAD] = TOR_DRD, [ASK_WALK] = TOR_DRD, [ASK_PREFETCH] = TOR_DRD, [ASK_RFO] = TOR_RFO,
-	                                   [ASK_PREFETCH_RFO] = TOR_RFO, [ASK_IFETCH] = TOR_CRD };
-	const struct ask *q = r->q;
+	static const uint16_t opcode[] = { [REQUEST_LOAD] = TOR_DRD, [REQUEST_WALK] = TOR_DRD, [REQUEST_PREFETCH] = TOR_DRD, [REQUEST_RFO] = TOR_RFO,
+	                                   [REQUEST_PREFETCH_RFO] = TOR_RFO, [REQUEST_IFETCH] = TOR_CRD };
+	const struct line_request *q = r->q;
 	const unsigned socket = r->socket, slice = slice_of(s, socket, q->line), core = q->thread / (unsigned)s->m->topology_threads;
 	const unsigned here = STOP_SLICE + slice, at = core_stop(s, core);
 	const bool data = opcode[q->kind] == TOR_DRD, hit = r->state != LINE_I;
@@ -209,7 +209,7 @@ void uncore_traffic_home_read(struct memory *s, unsigned from, uint32_t line, ui
 {
 	const unsigned home = home_of(line), channel = dram_channel(s, line);
 	const struct uncore_attributes about = { .tags = UTAG(READ) | (start > sent ? UTAG(FULL) : UTAG(BYPASS)), .line = line };
-	(void)to_home(s, from, line, kind_owns(s->asking.kind) ? HOM_RDINVOWN : s->asking.kind == ASK_IFETCH ? HOM_RDCODE : HOM_RDDATA, t);
+	(void)to_home(s, from, line, kind_owns(s->asking.kind) ? HOM_RDINVOWN : s->asking.kind == REQUEST_IFETCH ? HOM_RDCODE : HOM_RDDATA, t);
 	pulse(s, home, channel, UNC_MEMORY_READ_REQUEST, sent, &about);
 	if (!s->m->dram_open_page || s->row_opened)
 		pulse(s, home, channel, UNC_MEMORY_ACTIVATE, start, &about);

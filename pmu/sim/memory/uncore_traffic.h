@@ -7,7 +7,7 @@
 
 /* A read or request for ownership that a slice answers: `came`: its arrival at the slice, `granted`: the slice accepted it, `t`: it got an
  * entry in the table of requests. */
-struct uncore_traffic_read { unsigned socket; const struct ask *q; enum line_state state; uint64_t came, granted, t; const struct fill *f; };
+struct uncore_traffic_read { unsigned socket; const struct line_request *q; enum line_state state; uint64_t came, granted, t; const struct fill *f; };
 void uncore_traffic_read(struct memory *s, const struct uncore_traffic_read *r);
 /* A slice snoops the cores of its socket. */
 void uncore_traffic_core_snoop(struct memory *s, unsigned socket, uint32_t line, enum line_state had, uint64_t t);
