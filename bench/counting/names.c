@@ -20,6 +20,15 @@ bool names_equal(const char *a, size_t n, const char *b)
 	return i == n && !b[i];
 }
 
+size_t names_begin(const char *a, size_t n, const char *b)
+{
+	size_t i = 0;
+
+	while (i < n && b[i] && folded(a[i]) == folded(b[i]))
+		i++;
+	return b[i] ? 0 : i;
+}
+
 static unsigned least(unsigned a, unsigned b) { return a < b ? a : b; }
 
 static unsigned distance(const char *a, size_t n, const char *b, size_t m)

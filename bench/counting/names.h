@@ -9,6 +9,8 @@
 
 /* Equal up to case and to which of `.`, `_` and `-` separates words; n bytes of a against all of b. */
 bool names_equal(const char *a, size_t n, const char *b);
+/* The length of `b` where the n characters at `a` begin with it, else 0. */
+size_t names_begin(const char *a, size_t n, const char *b);
 
 /* The three nearest names seen so far, by Levenshtein distance (insert, delete, replace: one each), ignoring case. */
 struct nearest {

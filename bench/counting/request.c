@@ -139,10 +139,8 @@ enum status request_fixed_alone(const struct request *r, const struct event *e, 
 
 bool request_names(const struct word *w, const char *known, size_t *from)
 {
-	const size_t n = str_length(known);
-
-	*from = n;
-	return n <= w->length && (n == w->length || w->at[n] == ':') && names_equal(w->at, n, known);
+	*from = names_begin(w->at, w->length, known);
+	return *from && (*from == w->length || w->at[*from] == ':');
 }
 
 static enum status take_core(const struct processor *p, const struct word *w, struct request *r, struct text *problem, bool *found)

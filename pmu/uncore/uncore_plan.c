@@ -10,21 +10,25 @@ static size_t name_length(const char *name)
 	return n;
 }
 
+static bool is(const char *at, size_t n, const char *word)
+{
+	size_t i = 0;
+	while (i < n && word[i] == at[i])
+		i++;
+	return i == n && !word[n];
+}
+
 const struct uncore_event *uncore_event_find(const struct processor *p, const char *name, const struct uncore_box **box)
 {
 	const size_t n = name_length(name);
 	for (unsigned b = 0; b < p->box_count; b++)
-		for (unsigned i = 0; i < p->boxes[b].event_count; i++) {
-			const char *known = p->boxes[b].events[i].name;
-			if (str_length(known) == n && !memcmp(known, name, n)) {
+		for (unsigned i = 0; i < p->boxes[b].event_count; i++)
+			if (is(name, n, p->boxes[b].events[i].name)) {
 				*box = &p->boxes[b];
 				return &p->boxes[b].events[i];
 			}
-		}
 	return NULL;
 }
-
-static bool is(const char *at, size_t n, const char *word) { return str_length(word) == n && !memcmp(at, word, n); }
 
 /* One `KEY` or `KEY=VALUE`. */
 static enum status suffix(struct uncore_slot *s, const char *at, size_t n)

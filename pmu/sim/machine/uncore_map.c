@@ -279,11 +279,19 @@ static bool combines(const struct uncore_row *e)
 
 unsigned uncore_map_find(const struct uncore_map *map, enum uncore_box box, unsigned code, uint64_t umask, const struct uncore_row *rows[8])
 {
+	const struct uncore_row *any = NULL;
 	unsigned n = 0;
-	rows[0] = row_of(map, box, code, (int64_t)umask);
-	if (!rows[0])
-		rows[0] = row_of(map, box, code, UNCORE_UMASK_ANY);
-	if (rows[0])
+	for (const struct uncore_row *e = map->rows, *const end = e + map->count; e < end; e++) {
+		if (e->code != code || e->box != box)
+			continue;
+		if (e->umask == (int64_t)umask) {
+			rows[0] = e;
+			return 1;
+		}
+		any = !any && e->umask == UNCORE_UMASK_ANY ? e : any;
+	}
+	rows[0] = any;
+	if (any)
 		return 1;
 	for (unsigned bit = 0; bit < 8 && !(umask & ~(uint64_t)UMASK_BITS); bit++) {
 		if (!(umask >> bit & 1))
