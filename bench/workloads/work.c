@@ -80,7 +80,7 @@ static enum status link_ring(struct work *w)
 		last = node;
 	}
 	*(uint64_t *)(host + last) = w->map.va + first;
-	w->at = w->map.va + first;
+	w->first = w->at = w->map.va + first;
 	w->b->host->put(w->b->host->self, work, bytes);
 	return ST_OK;
 }
@@ -177,6 +177,8 @@ void work_goes_on(struct work *w, uint64_t result)
 	if (w->nodes)
 		w->at = result;
 }
+
+void work_again(struct work *w) { w->at = w->first; }
 
 enum status work_close(struct work *w)
 {

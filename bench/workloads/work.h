@@ -16,7 +16,7 @@ struct work {
 	struct mapping map;
 	bool mapped;
 	uint32_t nodes;      /* of the ring; 0: none */
-	uint64_t at;         /* where the next window continues */
+	uint64_t first, at;  /* its first node, and where the next window continues */
 	uint64_t choices;    /* virtual address of its random bytes; 0: none */
 };
 
@@ -35,6 +35,8 @@ MUST_CHECK enum status work_prepare(struct work *w, uint64_t iterations, struct 
 /* Kernel arguments for so many iterations. Pass the kernel's `result` to work_goes_on afterwards. */
 void work_arguments(const struct work *w, uint64_t iterations, uint64_t arguments[6]);
 void work_goes_on(struct work *w, uint64_t result);
+/* The next window begins where the first one did: runs that count different events have the same loads. */
+void work_again(struct work *w);
 MUST_CHECK enum status work_close(struct work *w);
 
 #endif

@@ -207,10 +207,12 @@ static const struct ask *counted(const struct account_work *w, unsigned ask)
 	return ask < ASKS_MAX && w->asks[ask].known ? &w->asks[ask] : NULL;
 }
 
-/* The sum of a term's events, in the cycles of the first event's run. False: one was not counted. */
-static bool term_count(const struct account_work *w, const struct expression *x, const uint8_t *asks, int64_t *count, int64_t *cycles)
+/* A term's events added up: as counted, with the cycles of the first one's run, and in thousandths, each brought to `to` cycles. */
+struct term_sum { int64_t count, cycles, milli; };
+/* False: one was not counted. */
+static bool term_count(const struct account_work *w, const struct expression *x, const uint8_t *asks, int64_t to, struct term_sum *out)
 {
-	int64_t sum = 0;
+	int64_t sum = 0, brought = 0;
 
 	for (unsigned i = 0; i < x->term_count; i++) {
 		const struct ask *a = counted(w, asks[i]);
@@ -218,16 +220,24 @@ static bool term_count(const struct account_work *w, const struct expression *x,
 		if (!a)
 			return false;
 		sum += x->terms[i].sign * a->count;
-		*cycles = i ? *cycles : a->cycles;
+		brought += x->terms[i].sign * workload_account_brought(a->count * 1000, a->cycles, to);
+		out->cycles = i ? out->cycles : a->cycles;
 	}
-	*count = sum > 0 ? sum : 0; /* counts of different runs vary */
+	out->count = sum > 0 ? sum : 0; /* counts of different runs vary */
+	out->milli = brought > 0 ? brought : 0;
 	return x->term_count > 0;
 }
 
-static void charge(struct stall_charge *c, bool known, int64_t count, int64_t penalty_milli)
+static void charge(struct stall_charge *c, bool known, int64_t count_milli, int64_t penalty_milli)
 {
 	c->known = known && penalty_milli >= 0;
-	c->alone = c->known ? mul_div(count, penalty_milli, 1000) : 0;
+	c->alone = c->known ? mul_div(count_milli, penalty_milli, 1000000) : 0;
+}
+
+/* Of the run that counted the stalls, which the sum is held against. */
+static int64_t cycles_of_stalls(const struct account_result *r)
+{
+	return r->bundle_cycles[r->known[Q_RETIRE_STALL] ? Q_RETIRE_STALL : Q_EXECUTE_STALL];
 }
 
 /* Moves the counts from the asks to the quantities and terms. */
@@ -239,28 +249,32 @@ static void settle_counts(const struct bench *b, const struct account_work *w, s
 		out->known[q] = a != NULL;
 		out->value[q] = a ? a->count : 0;
 		out->bundle_cycles[q] = a ? a->cycles : 0;
-		if (a && !out->cycles)
-			out->cycles = a->cycles;
 	}
+	out->cycles = cycles_of_stalls(out);
+	for (unsigned q = 0; q < ACCOUNT_QUANTITIES && !out->cycles; q++)
+		out->cycles = out->bundle_cycles[q];
 	for (unsigned t = 0; t < stall_term_count; t++) {
 		struct workload_term *term = &out->terms[t];
 		const struct expression *x = stall_count(b->cpu->processor, t);
-		int64_t ignored = 0;
+		struct term_sum thread = { 0 }, both = { 0 };
 		bool known, core;
 
 		term->penalty_milli = row_penalty(p, stall_terms[t].penalty);
 		if (!x)
 			continue;
-		known = term_count(w, x, w->term[t], &term->count, &term->cycles);
-		core = out->threads > 1 ? term_count(w, x, w->core_term[t], &term->core_count, &ignored) : known;
+		known = term_count(w, x, w->term[t], out->cycles, &thread);
+		core = out->threads > 1 ? term_count(w, x, w->core_term[t], out->cycles, &both) : known;
 		if (out->threads < 2)
-			term->core_count = term->count;
+			both = thread;
+		term->count = thread.count;
+		term->cycles = thread.cycles;
+		term->core_count = both.count;
 		if (!known && !term->open)
 			term->open = "no run could count it";
 		if (term->penalty_milli < 0 && !term->open)
 			term->open = "its row gave no penalty in this run";
-		charge(&term->thread, known && !term->open, term->count, term->penalty_milli);
-		charge(&term->core, core && !term->open, term->core_count, term->penalty_milli);
+		charge(&term->thread, known && !term->open, thread.milli, term->penalty_milli);
+		charge(&term->core, core && !term->open, both.milli, term->penalty_milli);
 	}
 }
 

@@ -4,10 +4,24 @@
 
 #define LINE_BYTES 64
 
+int64_t workload_account_brought(int64_t count, int64_t cycles, int64_t to)
+{
+	return cycles > 0 && to > 0 && cycles != to ? mul_div(count, to, cycles) : count;
+}
+
+/* A quantity, brought to the cycles of the sum. */
+static int64_t brought(const struct account_result *r, unsigned q)
+{
+	return workload_account_brought(r->value[q], r->bundle_cycles[q], r->cycles);
+}
+
 static int64_t value_of(const struct account_result *r, unsigned q)
 {
 	return q == Q_CYCLES ? r->cycles : r->value[q];
 }
+
+/* Whether a formula starts from the cycles, to which its quantities are brought then. */
+static bool starts_from_cycles(const struct account_formula *f) { return f->sum[0] - 1 == Q_CYCLES; }
 
 /* Quantity number i of a formula; -1: past the last. */
 static int quantity_of(const struct account_formula *f, unsigned i, bool *minus, bool *if_any)
@@ -35,7 +49,9 @@ bool workload_account_value(const struct account_result *r, const struct account
 				continue;
 			return false;
 		}
-		sum += minus ? -value_of(r, q) : value_of(r, q);
+		const int64_t value = q != Q_CYCLES && starts_from_cycles(f) ? brought(r, q) : value_of(r, q);
+
+		sum += minus ? -value : value;
 	}
 	if (f->threads & ACCOUNT_NOT_NEGATIVE && sum < 0)
 		sum = 0;
@@ -69,14 +85,14 @@ void workload_account_bounds(const struct account_result *r, enum account_of who
 	/* retirement counts the thread's stalls, execution those of both threads; a thread alone on its core has all the core's stalls */
 	const bool both = whose == ACCOUNT_OF_CORE && r->threads > 1;
 	const unsigned level = !both && r->known[Q_RETIRE_STALL] ? Q_RETIRE_STALL : Q_EXECUTE_STALL;
-	const int64_t starved = r->value[Q_ISSUE_STALL] - r->value[Q_RESOURCE_STALL];
+	const int64_t starved = brought(r, Q_ISSUE_STALL) - brought(r, Q_RESOURCE_STALL);
 
-	out->stalls = r->known[level] ? r->value[level] : -1;
-	out->misses = r->known[Q_QUEUE_BUSY] ? r->value[Q_QUEUE_BUSY] : -1;
+	out->stalls = r->known[level] ? brought(r, level) : -1;
+	out->misses = r->known[Q_QUEUE_BUSY] ? brought(r, Q_QUEUE_BUSY) : -1;
 	out->front_end = -1;
 	/* with a second thread this includes waiting for its grants: still a bound */
 	if (!both && r->known[Q_ISSUE_STALL] && r->known[Q_RESOURCE_STALL] && r->known[Q_ISSUE_ACTIVE] && r->known[Q_ISSUED_UOPS] && r->known[Q_RETIRED_UOPS])
-		out->front_end = stall_front_end(starved > 0 ? starved : 0, r->value[Q_ISSUE_ACTIVE], r->value[Q_ISSUED_UOPS] + r->value[Q_ISSUED_FUSED],
+		out->front_end = stall_front_end(starved > 0 ? starved : 0, brought(r, Q_ISSUE_ACTIVE), r->value[Q_ISSUED_UOPS] + r->value[Q_ISSUED_FUSED],
 		                                 r->value[Q_RETIRED_UOPS]);
 }
 
@@ -123,7 +139,7 @@ void workload_account_levels(const struct account_result *r, struct account_leve
 	for (unsigned i = 0; i < ACCOUNT_LEVELS; i++) {
 		unsigned q = r->threads > 1 ? at[i].q : at[i].alone; /* a thread alone on its core has all the core's stalls (guide) */
 
-		levels[i] = (struct account_level){ at[i].name, r->value[q], r->bundle_cycles[q], r->known[q] };
+		levels[i] = (struct account_level){ at[i].name, brought(r, q), r->known[q] };
 	}
 }
 
@@ -229,10 +245,10 @@ static void json_terms(struct text *t, const struct account_result *r)
 		text_fmt(t, "%s{\"name\": \"%s\", \"title\": \"%s\", \"row\": \"%s\", \"event\": ", i ? ", " : "", stall_terms[i].key, stall_terms[i].title,
 		         stall_terms[i].penalty);
 		text_fmt(t, term->count_of ? "\"%s\"" : "null", term->count_of);
-		text_fmt(t, ", \"count\": %lld, \"core_count\": %lld, \"penalty\": ", (long long)term->count, (long long)term->core_count);
+		text_fmt(t, ", \"count\": %lld, \"count_cycles\": %lld, \"core_count\": %lld, \"penalty\": ", (long long)term->count, (long long)term->cycles, (long long)term->core_count);
 		text_fixed_or_null(t, term->penalty_milli, 3, term->penalty_milli >= 0);
 		text_fmt(t, ", \"alone\": ");
-		text_fixed_or_null(t, mul_div(term->count, term->penalty_milli, 1), 3, term->thread.known);
+		text_fixed_or_null(t, term->thread.alone * 1000, 3, term->thread.known);
 		text_fmt(t, ", \"cycles\": ");
 		text_fixed_or_null(t, term->thread.charged * 1000, 3, term->thread.known);
 		text_fmt(t, ", \"core_cycles\": ");
@@ -371,7 +387,7 @@ static void sum_lines(struct text *t, const struct account_result *r)
 		if (!term->thread.known || !term->count)
 			continue;
 		text_fmt(t, "  %-24s", stall_terms[i].key);
-		part(t, term->thread.charged, term->cycles);
+		part(t, term->thread.charged, r->cycles);
 		text_fmt(t, "  %lld x ", (long long)term->count);
 		text_fixed(t, term->penalty_milli, 3);
 		if (term->thread.charged < term->thread.alone)
@@ -389,7 +405,7 @@ static void sum_lines(struct text *t, const struct account_result *r)
 		if (!levels[i].known)
 			continue;
 		text_fmt(t, "  stalls %-17s", levels[i].name);
-		part(t, levels[i].stalls, levels[i].cycles);
+		part(t, levels[i].stalls, r->cycles);
 		text_fmt(t, "  unaccounted %lld\n", (long long)(levels[i].stalls - (i ? r->sum : r->core_sum)));
 	}
 	open_lines(t, r);

@@ -203,6 +203,8 @@ enum status workload_account_count(struct gated *g, struct account_work *w, stru
 		unsigned n = 0;
 		enum status stopped;
 
+		for (unsigned i = 0; i < g->threads; i++)
+			work_again(&g->work[i]);
 		st = counters_start(b->a, b->cpu, &w->runs[r].plan, 0, b->core);
 		if (st == ST_OK && g->gated)
 			st = counters_hold(b->a, b->cpu, b->core, &g->gate);

@@ -143,20 +143,22 @@ fi
 # The simulated machine's own counts of a chase through the L3 and of one through memory, with the penalties that it measured.
 "$s" run --backend sim --machine nehalem-ep --suite 'load.*,tlb.*,branch.*,read.*,account.*' --out "$work/penalties" >/dev/null
 penalties=$(echo "$work/penalties"/*)
-# The suite's own workloads: with their counts as perf would write them, the command charges what the suite charged.
+# The suite's own workloads: with their counts as perf would write them, of a thousand times the work, the command charges what the suite charged. Counts
+# of other runs than that of the stalls have the share of its cycles that they have of their own.
 own() { # own WORKLOAD
-	jq -r --arg w "$1" '.accounting[] | select(.workload == $w) | .counts as $c | (["CPU_CLK_UNHALTED.THREAD", $c.execute_stall.cycles], ["UOPS_EXECUTED.CORE_STALL_CYCLES", $c.execute_stall.count],
-		["UOPS_RETIRED.STALL_CYCLES", $c.retire_stall.count], ["L1D_PEND_MISS.PENDING:cmask=1", $c.queue_busy.count // empty],
+	jq -r --arg w "$1" '.accounting[] | select(.workload == $w) | .counts as $c | .cycles as $n | def brought($count; $cycles): $count * 1000 * $n / $cycles | round;
+		(["CPU_CLK_UNHALTED.THREAD", $n * 1000], ["UOPS_EXECUTED.CORE_STALL_CYCLES", brought($c.execute_stall.count; $c.execute_stall.cycles)],
+		["UOPS_RETIRED.STALL_CYCLES", brought($c.retire_stall.count; $c.retire_stall.cycles)], ["L1D_PEND_MISS.PENDING:cmask=1", ($c.queue_busy // empty | brought(.count; .cycles))],
 		["UOPS_ISSUED.ANY", $c.issued_uops.count], ["UOPS_ISSUED.FUSED", $c.issued_fused.count], ["UOPS_RETIRED.ANY", $c.retired_uops.count],
-		(.terms[] | select(.cycles != null and (.event | test("[-+]") | not)) | [.event, .count])) | "\(.[0]),\(.[1])"' "$penalties/results.json" >"$work/own.csv"
+		(.terms[] | select(.cycles != null and (.event | test("[-+]") | not)) | [.event, brought(.count; .count_cycles)])) | "\(.[0]),\(.[1])"' "$penalties/results.json" >"$work/own.csv"
 	a "$penalties" "$work/own.csv" --format json >"$work/own.json" || return 1
 	# cycles and stalls as counted; what retired and what was wasted share the rest as the uops do; each term is P x N, and charged as the suite does
 	jq -n --arg w "$1" --slurpfile r "$penalties/results.json" --slurpfile o "$work/own.json" '
 		($r[0].accounting[] | select(.workload == $w)) as $s | $o[0] as $o | $s.counts as $c |
-		($c.issued_uops.count + $c.issued_fused.count) as $issued | ($c.execute_stall.cycles - $c.execute_stall.count) as $active |
-		[$o.terms[] | select(.state == "ok") | .source as $k | ($s.terms[] | select(.name == $k)) as $t | {source, shown: .exposed_cycles, suite: $t.alone, charged: .charged_cycles, suites: $t.cycles}] as $terms |
-		{cycles: [$o.cycles, $c.execute_stall.cycles], stalled: [$o.stalled, $s.levels["execution.core"].stalls], explained: [$o.stalls_explained, $s.levels["retirement.thread"].stalls],
-		 retired: [$o.retired, ([$active * $c.retired_uops.count / $issued, $active] | min)], wasted: [$o.wasted, ($active - ([$active * $c.retired_uops.count / $issued, $active] | min))], $terms,
+		($c.issued_uops.count + $c.issued_fused.count) as $issued | ($s.cycles - $s.levels["execution.core"].stalls) as $active |
+		[$o.terms[] | select(.state == "ok") | .source as $k | ($s.terms[] | select(.name == $k)) as $t | {source, shown: (.exposed_cycles / 1000), suite: $t.alone, charged: (.charged_cycles / 1000), suites: $t.cycles}] as $terms |
+		{cycles: [$o.cycles / 1000, $s.cycles], stalled: [$o.stalled / 1000, $s.levels["execution.core"].stalls], explained: [$o.stalls_explained / 1000, $s.levels["retirement.thread"].stalls],
+		 retired: [$o.retired / 1000, ([$active * $c.retired_uops.count / $issued, $active] | min)], wasted: [$o.wasted / 1000, ($active - ([$active * $c.retired_uops.count / $issued, $active] | min))], $terms,
 		 misses: [([$terms[] | select(.source | test("^l[23]$|dram|remote|other")) | .charged] | add), ([$terms[] | select(.source | test("^l[23]$|dram|remote|other")) | .suites] | add)]}' >"$work/own"
 	jq -c . "$work/own"
 	jq -e '([.cycles, .stalled, .explained, .retired, .wasted, .misses] + [.terms[] | [.shown, .suite]] | map((.[0] - .[1]) | fabs) | max) <= 4 and (.terms | length) >= 20 and .cycles[0] > 1000' "$work/own"
@@ -165,14 +167,19 @@ for workload in latency_bound bandwidth_bound branchy mixed; do check "account_i
 # Core 2 by its master equation, Pentium 4 by retirement: as their suites do.
 older() { # older MACHINE WORKLOAD
 	local run; run=$(echo "$work/older$1"/*)
-	jq -r --arg w "$2" --arg m "$1" '.accounting[] | select(.workload == $w) | .counts as $c | ((if $m == "core2" then (["CPU_CLK_UNHALTED.CORE", $c.execute_stall.cycles], ["RS_UOPS_DISPATCHED.CYCLES_NONE", $c.execute_stall.count],
-		["RS_UOPS_DISPATCHED", $c.dispatched_uops.count], ["UOPS_RETIRED.FUSED", $c.retired_pairs.count], ["UOPS_RETIRED.ANY:cmask=1:inv", $c.retire_stall.count], ["L1D_PEND_MISS:cmask=1", $c.queue_busy.count // empty])
-		else (["CYCLES_RUNNING", $c.retire_stall.cycles], ["UOPS_RETIRED.NO_CYCLES", $c.retire_stall.count], ["UOPS_QUEUED", $c.issued_uops.count]) end), [(if $m == "core2" then "UOPS_RETIRED.ANY" else "UOPS_RETIRED" end), $c.retired_uops.count],
-		(.terms[] | select(.cycles != null and (.event | test("[-+]") | not)) | [.event, .count])) | "\(.[0]),\(.[1])"' "$run/results.json" >"$work/older.csv"
+	jq -r --arg w "$2" --arg m "$1" '.accounting[] | select(.workload == $w) | .counts as $c | .cycles as $n | def brought($count; $cycles): $count * 1000 * $n / $cycles | round;
+		((if $m == "core2" then (["CPU_CLK_UNHALTED.CORE", $n * 1000], ["RS_UOPS_DISPATCHED.CYCLES_NONE", brought($c.execute_stall.count; $c.execute_stall.cycles)],
+		["RS_UOPS_DISPATCHED", $c.dispatched_uops.count], ["UOPS_RETIRED.FUSED", $c.retired_pairs.count], ["UOPS_RETIRED.ANY:cmask=1:inv", brought($c.retire_stall.count; $c.retire_stall.cycles)],
+		["L1D_PEND_MISS:cmask=1", ($c.queue_busy // empty | brought(.count; .cycles))])
+		else (["CYCLES_RUNNING", $n * 1000], ["UOPS_RETIRED.NO_CYCLES", brought($c.retire_stall.count; $c.retire_stall.cycles)], ["UOPS_QUEUED", $c.issued_uops.count]) end),
+		[(if $m == "core2" then "UOPS_RETIRED.ANY" else "UOPS_RETIRED" end), $c.retired_uops.count],
+		(.terms[] | select(.cycles != null and (.event | test("[-+]") | not)) | [.event, brought(.count; .count_cycles)])) | "\(.[0]),\(.[1])"' "$run/results.json" >"$work/older.csv"
 	a "$run" "$work/older.csv" --format json >"$work/older.json" || { cat "$work/older.csv"; return 1; }
-	jq -n --arg w "$2" --slurpfile r "$run/results.json" --slurpfile o "$work/older.json" '($r[0].accounting[] | select(.workload == $w)) as $s | $o[0] as $o |
-		{retired: [$o.retired, ($s.master.retired // $o.retired)], wasted: [$o.wasted, ($s.master.non_retired // $o.wasted)], explained: [$o.stalls_explained, $s.levels["retirement.thread"].stalls],
-		 terms: [$o.terms[] | select(.state == "ok") | .source as $k | ($s.terms[] | select(.name == $k)) as $t | [.exposed_cycles, $t.alone]]}' >"$work/older.out"
+	jq -n --arg w "$2" --slurpfile r "$run/results.json" --slurpfile o "$work/older.json" '($r[0].accounting[] | select(.workload == $w)) as $s | $o[0] as $o | $s.counts.execute_stall.cycles as $n |
+		def masters($x): if $x then $x * $s.cycles / $n else null end;
+		{retired: [$o.retired / 1000, (masters($s.master.retired) // $o.retired / 1000)], wasted: [$o.wasted / 1000, (masters($s.master.non_retired) // $o.wasted / 1000)],
+		 explained: [$o.stalls_explained / 1000, $s.levels["retirement.thread"].stalls],
+		 terms: [$o.terms[] | select(.state == "ok") | .source as $k | ($s.terms[] | select(.name == $k)) as $t | [.exposed_cycles / 1000, $t.alone]]}' >"$work/older.out"
 	jq -c . "$work/older.out"
 	jq -e '([.retired, .wasted, .explained] + .terms | map((.[0] - .[1]) | fabs) | max) <= 4 and (.terms | length) >= 5' "$work/older.out" && jq -e '.wasted >= 0 and .rest >= 0 and .sum_charged > 0' "$work/older.json"
 }

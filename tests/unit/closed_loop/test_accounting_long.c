@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "bench/measure/reduce.h"
 #include "bench/workloads/workload_account.h"
 #include "tests/unit/support/closed_loop.h"
 #include "tests/unit/support/documented.h"
@@ -22,12 +23,14 @@ static const struct { const char *name; enum signal first, second; } causes[] = 
 	{ "dispatch", SIG_STALL_BY_DISPATCH, SIG_STALL_BY_DISPATCH }, { "execute", SIG_STALL_BY_EXECUTE, SIG_STALL_BY_EXECUTE },
 	{ "divide", SIG_STALL_BY_DIVIDE, SIG_STALL_BY_DIVIDE }, { "l1", SIG_STALL_BY_L1, SIG_STALL_BY_L1 },
 	{ "l2", SIG_STALL_BY_L2, SIG_STALL_BY_L2 }, { "l3", SIG_STALL_BY_L3, SIG_STALL_BY_L3 },
-	{ "remote cache", SIG_STALL_BY_REMOTE_CACHE, SIG_STALL_BY_REMOTE_CACHE }, { "local dram", SIG_STALL_BY_LOCAL_DRAM, SIG_STALL_BY_LOCAL_DRAM },
-	{ "remote dram", SIG_STALL_BY_REMOTE_DRAM, SIG_STALL_BY_REMOTE_DRAM }, { "dtlb", SIG_STALL_BY_DTLB, SIG_STALL_BY_DTLB },
+	{ "remote", SIG_STALL_BY_REMOTE_CACHE, SIG_STALL_BY_REMOTE_DRAM }, { "local dram", SIG_STALL_BY_LOCAL_DRAM, SIG_STALL_BY_LOCAL_DRAM },
+	{ "dtlb", SIG_STALL_BY_DTLB, SIG_STALL_BY_DTLB },
 	{ "forward", SIG_STALL_BY_FORWARD, SIG_STALL_BY_FORWARD }, { "fence", SIG_STALL_BY_FENCE, SIG_STALL_BY_FENCE },
 };
 #define CAUSES COUNT_OF(causes)
-#define FIRST_TAP (TAPS_MAX - CAUSES - 1) /* above those of the counters: three fixed ones and four */
+/* Taps: cycles without retirement, their causes, all cycles; above those of the counters: three fixed ones and four. */
+enum { TAP_STALLS, TAP_CAUSES, TAP_CYCLES = TAP_CAUSES + CAUSES, TAPS };
+#define FIRST_TAP (TAPS_MAX - TAPS)
 
 static struct loop_run r;
 static struct bench bench;
@@ -36,8 +39,8 @@ static int64_t penalties[512];
 /* What the machine puts cycles down to in the windows of a workload, longer ones minus shorter ones. */
 static struct {
 	struct access_ops ops;
-	uint64_t before[CAUSES + 1], iterations;
-	int64_t sum[CAUSES + 1]; /* the last: cycles without retirement */
+	uint64_t before[TAPS], iterations;
+	int64_t sum[TAPS];
 	unsigned shorter, longer;
 } truth;
 
@@ -62,7 +65,7 @@ static enum status run_and_look(void *self, struct job *jobs, unsigned n, uint64
 	bool gated = b->gate != 0;
 	uint64_t iterations = b->argument[kernel_find("k_chase")->count_argument];
 
-	for (unsigned i = 0; i <= CAUSES && gated; i++)
+	for (unsigned i = 0; i < TAPS && gated; i++)
 		truth.before[i] = tapped(i);
 	enum status st = g->under->ops->run(g->under->self, jobs, n, limit);
 	if (!gated)
@@ -70,7 +73,7 @@ static enum status run_and_look(void *self, struct job *jobs, unsigned n, uint64
 	for (unsigned k = 0; k < 6; k++) /* the count is where the kernel has it; it is one of two */
 		if (b->argument[k] == truth.iterations || b->argument[k] == 2 * truth.iterations)
 			iterations = b->argument[k];
-	for (unsigned i = 0; i <= CAUSES; i++)
+	for (unsigned i = 0; i < TAPS; i++)
 		truth.sum[i] += (int64_t)(tapped(i) - truth.before[i]) * (iterations == truth.iterations ? -1 : 1);
 	*(iterations == truth.iterations ? &truth.shorter : &truth.longer) += 1;
 	return st;
@@ -111,8 +114,9 @@ static void account(enum work_kind kind, uint64_t seed, struct account_result *o
 	bench_init(&bench, &r.guard.access, &r.cpu, &r.host.host, 0, seed);
 	if (FIRST_TAP >= r.machine.pmu_fixed + r.machine.pmu_general) {
 		for (unsigned i = 0; i < CAUSES; i++)
-			tap(i + 1, causes[i].first, causes[i].second, 0, false);
-		tap(0, SIG_UOPS_RETIRED_FUSED, SIG_UOPS_RETIRED_FUSED, 1, true);
+			tap(TAP_CAUSES + i, causes[i].first, causes[i].second, 0, false);
+		tap(TAP_STALLS, SIG_UOPS_RETIRED_FUSED, SIG_UOPS_RETIRED_FUSED, 1, true);
+		tap(TAP_CYCLES, SIG_CYCLES, SIG_CYCLES, 0, false);
 	}
 	r.guard.access.ops = &truth.ops;
 	workload_account_run(&bench, kind, &p, out);
@@ -152,13 +156,15 @@ static void machine_with(unsigned threads)
 	measure_penalties();
 }
 
+/* The sum as a share of its cycles, against what the machine puts down of those of all runs, which random branches make longer or shorter. */
 static int64_t error_milli(const struct account_result *a, int64_t *all)
 {
 	*all = 0;
-	for (unsigned i = 1; i <= CAUSES; i++)
-		*all += truth.sum[i];
+	for (unsigned i = 0; i < CAUSES; i++)
+		*all += truth.sum[TAP_CAUSES + i];
+	const int64_t sum = mul_div(a->sum, truth.sum[TAP_CYCLES], a->cycles), error = mul_div(sum - *all, 100000, *all);
 	*all /= truth.longer;
-	return (a->sum - *all) * 100000 / *all;
+	return error;
 }
 
 /* One workload with one seed: the identities, and the error of the sum. */
@@ -175,32 +181,31 @@ static double identities(enum work_kind kind, unsigned threads, uint64_t seed)
 	assert_int_equal(truth.shorter, truth.longer);
 	assert_true(truth.shorter > 0);
 	error = error_milli(&a, &all);
-	for (unsigned i = 1; i <= CAUSES; i++)
-		caused += truth.sum[i];
+	for (unsigned i = 0; i < CAUSES; i++)
+		caused += truth.sum[TAP_CAUSES + i];
 	text_init(&t, printed, sizeof(printed));
 	workload_account_lines(&t, &a);
 	fprintf(stderr, "%sput down by the machine: %lld cycles (", seed == 1 ? printed : "", (long long)all);
-	for (unsigned i = 1; i <= CAUSES; i++)
-		if (truth.sum[i] / truth.longer)
-			fprintf(stderr, " %s %lld", causes[i - 1].name, (long long)truth.sum[i] / truth.longer);
+	for (unsigned i = 0; i < CAUSES; i++)
+		if (truth.sum[TAP_CAUSES + i] / truth.longer)
+			fprintf(stderr, " %s %lld", causes[i].name, (long long)truth.sum[TAP_CAUSES + i] / truth.longer);
 	fprintf(stderr, " ); the sum differs by %+.3f %%\n", (double)error / 1000);
 	/* each cycle without retirement has one cause; where a window ends, waiting for the other thread is no uop's */
-	assert_true(llabs(caused - truth.sum[0]) <= (threads == 1 ? 0 : (int64_t)(truth.longer + truth.shorter)));
-	/* within a twentieth of what the machine says; beside a second thread the branches of the runs, drawn anew in each, differ by that alone.
-	 * Never more than the cycles without retirement. */
-	if (llabs(error) >= (threads == 1 ? 5000 : 8000))
+	assert_true(llabs(caused - truth.sum[TAP_STALLS]) <= (threads == 1 ? 0 : (int64_t)(truth.longer + truth.shorter)));
+	/* within a twentieth of what the machine says, and never more than the cycles without retirement */
+	if (llabs(error) >= 5000)
 		fail_msg("%s, %u threads: the sum differs by %+.3f %%", work_name(kind), threads, (double)error / 1000);
 	assert_true(a.sum <= a.value[Q_RETIRE_STALL] && a.sum <= a.cycles);
-	/* a branch that is foreseen wrongly beneath a miss costs nothing; what starves beside a second thread may be its turn */
+	/* a branch that is foreseen wrongly beneath a miss costs nothing */
 	const struct workload_term *branches = &a.terms[stall_find("branch_conditional")];
 	if (kind == WORK_MIXED) {
 		fprintf(stderr, "mixed, %u threads: %lld branches are charged %.1f %% of the cycles\n", threads, (long long)branches->count, 100.0 * (double)branches->thread.charged / (double)a.cycles);
-		assert_true(branches->count > 100 && branches->thread.charged * (threads == 1 ? 20 : 12) < a.cycles);
+		assert_true(branches->count > 100 && branches->thread.charged * 20 < a.cycles);
 	}
 	return (double)error / 1000;
 }
 
-#define SEEDS 5       /* random branches, and where streams begin, differ by the seed */
+#define SEEDS 10      /* random branches, and where streams begin, differ by the seed */
 #define STALE 1.0     /* points that an error may lie outside of what the page states: what else ran before shifts the workloads' first cycles */
 
 static void test_account_identities_hold_and_the_error_of_the_sum_is_known(void **state)
