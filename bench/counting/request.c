@@ -2,8 +2,6 @@
 #include "bench/counting/request_parts.h"
 #include "bench/counting/names.h"
 
-#define PEBS_LD_LAT 0x3F6u /* MSR_PEBS_LD_LAT_THRESHOLD (SDM vol. 3, load-latency facility) */
-#define LDLAT_LEAST 3u     /* its lowest threshold (ibid.) */
 
 void request_init(struct request_list *l, const struct processor *p)
 {
@@ -80,10 +78,10 @@ static enum status core_modifier(struct event *e, const struct modifier *m)
 		e->privilege |= EVENT_KERNEL;
 	else if ((request_modifier_is_valued(m, "cmask") || request_modifier_is_valued(m, "c")) && m->value <= 0xFF)
 		e->cmask = (uint8_t)m->value;
-	else if (request_modifier_is_valued(m, "ldlat") && e->extra_msr == PEBS_LD_LAT && m->value >= LDLAT_LEAST && m->value <= 0xFFFF)
+	else if (request_modifier_is_valued(m, "ldlat") && e->extra_msr == REQUEST_LDLAT && m->value >= REQUEST_LDLAT_LEAST && m->value <= 0xFFFF)
 		e->extra_value = m->value;
 	else
-		return request_modifier_is_valued(m, "cmask") || request_modifier_is_valued(m, "c") || (request_modifier_is_valued(m, "ldlat") && e->extra_msr == PEBS_LD_LAT) ?
+		return request_modifier_is_valued(m, "cmask") || request_modifier_is_valued(m, "c") || (request_modifier_is_valued(m, "ldlat") && e->extra_msr == REQUEST_LDLAT) ?
 		       ST_RANGE : ST_SYNTAX;
 	return ST_OK;
 }
@@ -114,8 +112,14 @@ enum status request_modifiers(const struct processor *p, struct request *r, cons
 	return ST_OK;
 }
 
+enum status request_too_long(const struct word *w, struct text *problem)
+{
+	text_fmt(problem, "\"%.*s...\": an event has at most %u characters, with its modifiers", 40, w->at, REQUEST_NAME_BYTES - 1);
+	return ST_RANGE;
+}
+
 /* The request differs from the table's event: no fixed counter counts it. */
-static void name_core(struct request *r, const struct event *e, const struct word *w, size_t from)
+static enum status name_core(struct request *r, const struct event *e, const struct word *w, size_t from, struct text *problem)
 {
 	struct text t;
 
@@ -124,6 +128,7 @@ static void name_core(struct request *r, const struct event *e, const struct wor
 	r->event.name = r->name;
 	if (w->length > from && r->event.counter_mask)
 		r->event.fixed = 0;
+	return t.full ? request_too_long(w, problem) : ST_OK;
 }
 
 /* What a fixed counter alone counts is counted with its one setting: at the highest privilege, without a comparison. */
@@ -166,46 +171,7 @@ static enum status take_core(const struct processor *p, const struct word *w, st
 	enum status st = request_modifiers(p, r, w, from, problem);
 	if (st == ST_OK)
 		st = request_fixed_alone(r, best, w, problem);
-	if (st == ST_OK)
-		name_core(r, best, w, from);
-	return st;
-}
-
-static int hex_of(char c)
-{
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
-/* rHHHH: bits of PERFEVTSEL; of PERF_CTL on AMD, whose event codes have four bits more, in 35:32. */
-static enum status take_raw(const struct processor *p, const struct word *w, struct request *r, struct text *problem, bool *found)
-{
-	const bool wide = cpu_vendor_is_amd(p->vendor);
-	const uint64_t allowed = 0xFFA4FFFFu & ~(wide ? 1ull << 21 : 0); /* PERF_CTL has no bit for any thread */
-	uint64_t v = 0;
-
-	*found = w->name > 1 && w->name <= (wide ? 10 : 9) && (w->at[0] == 'r' || w->at[0] == 'R');
-	for (size_t i = 1; i < w->name && *found; i++) {
-		*found = hex_of(w->at[i]) >= 0;
-		v = v << 4 | (uint64_t)hex_of(w->at[i]);
-	}
-	if (!*found)
-		return ST_OK;
-	if (p->detector_count) {
-		text_fmt(problem, "\"%.*s\": a raw code is a PERFEVTSEL value, which this processor has not; name a detector's unit", (int)w->length, w->at);
-		return ST_UNSUPPORTED;
-	}
-	if (v & ~(allowed | (wide ? 0xFull << 32 : 0))) {
-		text_fmt(problem, wide ? "\"%.*s\": of a raw code bits 35:32, 31:23, 18 and 15:0 may be set: event's upper bits, cmask, inv, edge, umask, event" :
-			"\"%.*s\": of a raw code bits 31:23, 21, 18 and 15:0 may be set: cmask, inv, any, edge, umask, event", (int)w->length, w->at);
-		return ST_RANGE;
-	}
-	r->kind = REQUEST_CORE;
-	r->event = (struct event){ .select = (uint16_t)((v & 0xFF) | (v >> 32 & 0xF) << 8), .umask = (uint8_t)(v >> 8), .edge = v >> 18 & 1, .any = v >> 21 & 1, .inv = v >> 23 & 1,
-	                           .cmask = (uint8_t)(v >> 24), .counter_mask = UINT32_MAX, .what = "raw code", .source = "the user" };
-	enum status st = request_modifiers(p, r, w, w->name, problem);
-	str_copy(r->name, w->length + 1 < sizeof(r->name) ? w->length + 1 : sizeof(r->name), w->at);
-	r->event.name = r->name;
-	return st;
+	return st == ST_OK ? name_core(r, best, w, from, problem) : st;
 }
 
 /* --- lists ------------------------------------------------------------------------------------- */
@@ -242,8 +208,42 @@ static enum status unknown(const struct processor *p, const struct word *w, stru
 
 static bool same(const struct request *a, const struct request *b)
 {
+	const struct event *x = &a->event, *y = &b->event;
+
 	/* perf's terms name an event as their writer likes */
-	return a->kind == b->kind && str_equal(a->name, b->name) && a->event.select == b->event.select && a->event.umask == b->event.umask && a->event.extra_value == b->event.extra_value;
+	return a->kind == b->kind && str_equal(a->name, b->name) && x->select == y->select && x->umask == y->umask && x->extra_value == y->extra_value && x->cmask == y->cmask &&
+	       x->inv == y->inv && x->edge == y->edge && x->any == y->any && x->privilege == y->privilege;
+}
+
+/* The threshold of a comparison goes by several names. */
+static bool is_threshold(const struct modifier *m)
+{
+	return request_modifier_is_valued(m, "cmask") || request_modifier_is_valued(m, "c") || request_modifier_is_valued(m, "thresh");
+}
+
+static bool same_key(const struct modifier *a, const struct modifier *b)
+{
+	char key[REQUEST_NAME_BYTES];
+
+	if (is_threshold(a) && is_threshold(b))
+		return true;
+	str_copy(key, b->key + 1 < sizeof(key) ? b->key + 1 : sizeof(key), b->at);
+	return names_equal(a->at, a->key, key);
+}
+
+/* ST_SYNTAX: a key has two values, of which one would be lost. */
+static enum status no_key_twice(const struct word *w, struct text *problem)
+{
+	struct modifier a = { 0 }, b = { 0 };
+	enum status ignored;
+
+	for (size_t from = w->name; request_modifier_next(w, &from, &a, &ignored);)
+		for (size_t k = from; request_modifier_next(w, &k, &b, &ignored);)
+			if (a.given && b.given && same_key(&a, &b)) {
+				text_fmt(problem, "\"%.*s\": %.*s is given twice", (int)w->length, w->at, (int)a.key, a.at);
+				return ST_SYNTAX;
+			}
+	return ST_OK;
 }
 
 static bool sees_counter_0(const struct processor *p, const char *name)
@@ -269,7 +269,7 @@ static enum status add(struct request_list *l, const struct word *w, enum shown 
 		return ST_FULL;
 	}
 	memset(r, 0, sizeof(*r));
-	if ((st = request_perf_modifiers(w, problem)) != ST_OK)
+	if ((st = no_key_twice(w, problem)) != ST_OK || (st = request_perf_modifiers(w, problem)) != ST_OK)
 		return st;
 	st = request_perf_terms(l->processor, w, r, problem, &found);
 	if (!found && st == ST_OK)
@@ -279,7 +279,7 @@ static enum status add(struct request_list *l, const struct word *w, enum shown 
 	if (!found && st == ST_OK)
 		st = request_uncore(l->processor, w, r, problem, &found);
 	if (!found && st == ST_OK)
-		st = take_raw(l->processor, w, r, problem, &found);
+		st = request_raw(l->processor, w, r, problem, &found);
 	if (!found && st == ST_OK)
 		return unknown(l->processor, w, problem);
 	if (st != ST_OK)

@@ -189,6 +189,8 @@ enum status request_netburst(const struct processor *p, const struct word *w, st
 		text_fmt(problem, "\"%.*s\": one ESCR alone detects it, escr=%u", (int)w->length, w->at, 2u - r->use.escr);
 		st = ST_RANGE;
 	}
+	if (st == ST_OK && w->length >= sizeof(r->name))
+		st = request_too_long(w, problem);
 	str_copy(r->name, w->length + 1 < sizeof(r->name) ? w->length + 1 : sizeof(r->name), w->at);
 	r->event.name = r->name;
 	return st;

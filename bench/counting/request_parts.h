@@ -17,8 +17,14 @@ bool request_modifier_is_valued(const struct modifier *m, const char *key);
 /* All modifiers from w's character `from` on, into r->event and r->use. ST_SYNTAX, ST_RANGE: `problem` names the one. */
 MUST_CHECK enum status request_modifiers(const struct processor *p, struct request *r, const struct word *w, size_t from, struct text *problem);
 
+/* ST_RANGE: w does not fit into a request's name; `problem` says so. */
+MUST_CHECK enum status request_too_long(const struct word *w, struct text *problem);
+
 /* r, made of e: ST_UNSUPPORTED if a fixed counter alone counts e and r has a setting that it cannot have. */
 MUST_CHECK enum status request_fixed_alone(const struct request *r, const struct event *e, const struct word *w, struct text *problem);
+
+#define REQUEST_LDLAT       0x3F6u /* MSR_PEBS_LD_LAT_THRESHOLD (SDM vol. 3, load-latency facility) */
+#define REQUEST_LDLAT_LEAST 3u     /* its lowest threshold (ibid.) */
 
 /* request_perf.c. ST_UNSUPPORTED: w has a modifier of perf's that cannot be had here; `problem` says which, and why. */
 MUST_CHECK enum status request_perf_modifiers(const struct word *w, struct text *problem);
@@ -26,6 +32,10 @@ MUST_CHECK enum status request_perf_modifiers(const struct word *w, struct text 
  * `problem` names the term. */
 struct word request_perf_plain(const struct word *w); /* NAME of NAME/period=N/, else w */
 MUST_CHECK enum status request_perf_terms(const struct processor *p, const struct word *w, struct request *r, struct text *problem, bool *found);
+
+/* Also: rHHHH, bits of PERFEVTSEL; of PERF_CTL on AMD, whose event codes have four bits more, in 35:32. ST_SYNTAX: what the code counts is in a
+ * register of its own. */
+MUST_CHECK enum status request_raw(const struct processor *p, const struct word *w, struct request *r, struct text *problem, bool *found);
 
 /* Whether w's name, up to a colon, is this one; *from: where it ends. */
 bool request_names(const struct word *w, const char *known, size_t *from);

@@ -74,9 +74,10 @@ enum status request_perf_modifiers(const struct word *w, struct text *problem)
 
 /* Values of the terms, perf-list(1), "RAW HARDWARE EVENT DESCRIPTOR" and sysfs' format of Intel's and AMD's core counters. */
 enum { TERM_EVENT, TERM_UMASK, TERM_CMASK, TERM_INV, TERM_EDGE, TERM_ANY, TERM_LDLAT, TERM_OFFCORE, TERM_FRONTEND, TERM_PERIOD, TERMS };
-static const struct { const char *name; uint64_t most; } terms[TERMS] = {
+static const struct { const char *name; uint64_t most; uint32_t register_first, register_last; } terms[TERMS] = {
 	[TERM_EVENT] = { "event", 0xFFF }, [TERM_UMASK] = { "umask", 0xFF }, [TERM_CMASK] = { "cmask", 0xFF }, [TERM_INV] = { "inv", 1 }, [TERM_EDGE] = { "edge", 1 },
-	[TERM_ANY] = { "any", 1 }, [TERM_LDLAT] = { "ldlat", 0xFFFF }, [TERM_OFFCORE] = { "offcore_rsp", UINT64_MAX }, [TERM_FRONTEND] = { "frontend", UINT64_MAX },
+	[TERM_ANY] = { "any", 1 }, [TERM_LDLAT] = { "ldlat", 0xFFFF, REQUEST_LDLAT, REQUEST_LDLAT },
+	[TERM_OFFCORE] = { "offcore_rsp", UINT64_MAX, 0x1A6, 0x1A7 }, [TERM_FRONTEND] = { "frontend", UINT64_MAX, 0x3F7, 0x3F7 }, /* SDM vol. 4 */
 	[TERM_PERIOD] = { "period", UINT64_MAX }, /* of samples: counts have none */
 };
 
@@ -105,17 +106,34 @@ static enum status term(const char *at, size_t n, struct terms *to)
 	return ST_SYNTAX;
 }
 
-/* The table's event with that code: what it says of counters and registers holds for the terms too. */
-static struct event of_code(const struct processor *p, const struct terms *t)
+/* The table's event with that code: what it says of counters and registers holds for the code too. A unit mask that it lacks counts where all others of
+ * its event do. `value`: one of a register is given. ST_SYNTAX: none is, and it says what is counted. */
+static enum status of_code(const struct processor *p, uint16_t select, uint16_t umask, bool value, const struct word *w, struct event *e, struct text *problem)
 {
-	const bool extra = t->given & (1u << TERM_LDLAT | 1u << TERM_OFFCORE | 1u << TERM_FRONTEND);
+	const struct event *lacking = NULL;
+	uint32_t mask = 0;
+	bool differ = false;
 
-	/* a fixed counter's own events have the code 0, which no general counter counts */
-	for (unsigned i = 0; i < p->event_count; i++)
-		if (p->events[i].select == t->value[TERM_EVENT] && p->events[i].umask == t->value[TERM_UMASK] && extra == (p->events[i].extra_msr != 0) &&
-		    (p->events[i].counter_mask || !p->events[i].select))
-			return p->events[i];
-	return (struct event){ .select = (uint16_t)t->value[TERM_EVENT], .umask = (uint16_t)t->value[TERM_UMASK], .counter_mask = UINT32_MAX };
+	for (unsigned i = 0; i < p->event_count; i++) {
+		const struct event *k = &p->events[i];
+
+		/* a fixed counter's own events have the code 0, which no general counter counts */
+		if (k->select != select || (!k->counter_mask && k->select))
+			continue;
+		if (k->umask == umask && value == (k->extra_msr != 0)) {
+			*e = *k;
+			e->fixed = e->counter_mask ? 0 : e->fixed;
+			return ST_OK;
+		}
+		lacking = k->umask == umask && k->extra_msr ? k : lacking;
+		differ = differ || (mask && mask != k->counter_mask);
+		mask = k->counter_mask;
+	}
+	*e = (struct event){ .select = select, .umask = umask, .counter_mask = mask && !differ ? mask : UINT32_MAX };
+	if (!lacking || value)
+		return ST_OK;
+	text_fmt(problem, "\"%.*s\": register 0x%x says what 0x%x,0x%x counts: name the event, or give perf's terms a value of the register", (int)w->length, w->at, lacking->extra_msr, select, umask);
+	return ST_SYNTAX;
 }
 
 /* All terms between the slashes; *at: behind the last. */
@@ -145,20 +163,26 @@ static enum status take_terms(const struct word *w, size_t *at, struct terms *t,
 /* The event that the terms describe. */
 static enum status event_of(const struct processor *p, const struct terms *t, const struct word *w, struct event *e, struct text *problem)
 {
-	*e = of_code(p, t);
-	for (unsigned i = TERM_LDLAT; i <= TERM_FRONTEND; i++)
-		if (t->given >> i & 1 && !e->extra_msr) {
+	const bool value = t->given & (1u << TERM_LDLAT | 1u << TERM_OFFCORE | 1u << TERM_FRONTEND);
+	enum status st = of_code(p, (uint16_t)t->value[TERM_EVENT], (uint16_t)t->value[TERM_UMASK], value, w, e, problem);
+
+	for (unsigned i = TERM_LDLAT; i <= TERM_FRONTEND && st == ST_OK; i++) {
+		if (!(t->given >> i & 1))
+			continue;
+		if (!e->extra_msr || e->extra_msr < terms[i].register_first || e->extra_msr > terms[i].register_last) {
 			text_fmt(problem, "\"%.*s\": %s has no event 0x%x,0x%x that takes %s", (int)w->length, w->at, p->name, e->select, e->umask, terms[i].name);
-			return ST_UNSUPPORTED;
-		} else if (t->given >> i & 1) {
-			e->extra_value = t->value[i];
+			st = ST_UNSUPPORTED;
+		} else if (i == TERM_LDLAT && t->value[i] < REQUEST_LDLAT_LEAST) {
+			text_fmt(problem, "\"%.*s\": ldlat=%u is out of range", (int)w->length, w->at, (unsigned)t->value[i]);
+			st = ST_RANGE;
 		}
+		e->extra_value = t->value[i];
+	}
 	e->cmask = (uint8_t)t->value[TERM_CMASK];
 	e->inv = (uint8_t)t->value[TERM_INV];
 	e->edge = (uint8_t)t->value[TERM_EDGE];
 	e->any = (uint8_t)t->value[TERM_ANY];
-	e->fixed = e->counter_mask ? 0 : e->fixed;
-	return ST_OK;
+	return st;
 }
 
 struct word request_perf_plain(const struct word *w)
@@ -220,4 +244,50 @@ enum status request_perf_terms(const struct processor *p, const struct word *w, 
 const char *request_note(const struct request *r)
 {
 	return r->kind == REQUEST_CORE && r->event.privilege == EVENT_USER ? "counts ring 3; the workload runs in ring 0" : "";
+}
+
+/* --- rHHHH -------------------------------------------------------------------------------------- */
+
+static int hex_of(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+enum status request_raw(const struct processor *p, const struct word *w, struct request *r, struct text *problem, bool *found)
+{
+	const bool wide = cpu_vendor_is_amd(p->vendor);
+	const uint64_t allowed = 0xFFA4FFFFu & ~(wide ? 1ull << 21 : 0); /* PERF_CTL has no bit for any thread */
+	uint64_t v = 0;
+
+	*found = w->name > 1 && w->name <= (wide ? 10 : 9) && (w->at[0] == 'r' || w->at[0] == 'R');
+	for (size_t i = 1; i < w->name && *found; i++) {
+		*found = hex_of(w->at[i]) >= 0;
+		v = v << 4 | (uint64_t)hex_of(w->at[i]);
+	}
+	if (!*found)
+		return ST_OK;
+	if (p->detector_count) {
+		text_fmt(problem, "\"%.*s\": a raw code is a PERFEVTSEL value, which this processor has not; name a detector's unit", (int)w->length, w->at);
+		return ST_UNSUPPORTED;
+	}
+	if (v & ~(allowed | (wide ? 0xFull << 32 : 0))) {
+		text_fmt(problem, wide ? "\"%.*s\": of a raw code bits 35:32, 31:23, 18 and 15:0 may be set: event's upper bits, cmask, inv, edge, umask, event" :
+			"\"%.*s\": of a raw code bits 31:23, 21, 18 and 15:0 may be set: cmask, inv, any, edge, umask, event", (int)w->length, w->at);
+		return ST_RANGE;
+	}
+	r->kind = REQUEST_CORE;
+	enum status st = of_code(p, (uint16_t)((v & 0xFF) | (v >> 32 & 0xF) << 8), (uint8_t)(v >> 8), false, w, &r->event, problem);
+	r->event.edge = v >> 18 & 1;
+	r->event.any = v >> 21 & 1;
+	r->event.inv = v >> 23 & 1;
+	r->event.cmask = (uint8_t)(v >> 24);
+	const struct event told = r->event;
+
+	if (st == ST_OK && w->length >= sizeof(r->name))
+		st = request_too_long(w, problem);
+	if (st == ST_OK)
+		st = request_modifiers(p, r, w, w->name, problem);
+	str_copy(r->name, w->length + 1 < sizeof(r->name) ? w->length + 1 : sizeof(r->name), w->at);
+	r->event.name = r->name;
+	return st == ST_OK ? request_fixed_alone(r, &told, w, problem) : st;
 }

@@ -86,6 +86,28 @@ static bool has_modifier(const struct word *w, const char *key)
 	return false;
 }
 
+/* Why an event is refused although its modifiers are the box's: a filter that it does not look at, a comparison that is missing. False: neither. */
+static bool said_what_acts(const struct request *r, const struct uncore_event *e, const struct word *w, struct text *problem)
+{
+	const struct uncore_box *box = r->box;
+
+	for (unsigned f = 0; f < box->filter_count; f++) {
+		unsigned i = 0;
+
+		if (!has_modifier(w, box->filters[f].name) || !uncore_filter_idle(box, e, f))
+			continue;
+		while (uncore_filter_idle(box, &box->events[i], f)) /* another event asks for it */
+			i++;
+		text_fmt(problem, "%s does nothing here, it acts on events that ask for it, as %s", box->filters[f].name, box->events[i].name);
+		return true;
+	}
+	if ((has_modifier(w, "edge") || has_modifier(w, "invert")) && !has_modifier(w, "thresh") && !e->cmask) {
+		text_fmt(problem, "edge and invert are of the comparison that thresh=N makes");
+		return true;
+	}
+	return false;
+}
+
 /* Why the planner does not take the event: what it lacks, a value, or a modifier that the box has not. */
 static void say_uncore(const struct request *r, const struct uncore_event *e, const struct word *w, enum status st, struct text *problem)
 {
@@ -101,7 +123,7 @@ static void say_uncore(const struct request *r, const struct uncore_event *e, co
 	for (size_t from = w->name; !lacking && number == ST_OK && request_modifier_next(w, &from, &m, &number);)
 		if (number != ST_OK)
 			text_fmt(problem, "%.*s is no number", (int)m.length, m.at);
-	if (!lacking && number == ST_OK)
+	if (!lacking && number == ST_OK && !(st == ST_SYNTAX && said_what_acts(r, e, w, problem)))
 		text_fmt(problem, st == ST_RANGE ? "a value does not fit" : "one of its modifiers is unknown, or lacks its value");
 	text_fmt(problem, "; box %s takes thresh=N, edge, invert", box->name);
 	for (unsigned f = 0; f < box->filter_count; f++)
@@ -150,10 +172,14 @@ enum status request_uncore(const struct processor *p, const struct word *w, stru
 	r->kind = REQUEST_UNCORE;
 	text_init(&t, r->planned, sizeof(r->planned));
 	text_fmt(&t, "%s%.*s", e->name, (int)(w->length - w->name), w->at + w->name);
+	if (t.full)
+		return request_too_long(w, problem);
 	text_init(&t, r->name, sizeof(r->name));
 	if (r->instance >= 0)
 		text_fmt(&t, "%s[%d].", r->box->name, r->instance);
 	text_fmt(&t, "%s", r->planned);
+	if (t.full)
+		return request_too_long(w, problem);
 	if (has_modifier(w, "u") || has_modifier(w, "k")) {
 		text_fmt(problem, "\"%.*s\": u and k are of cores; box %s counts for all rings alike", (int)w->length, w->at, r->box->name);
 		return ST_UNSUPPORTED;

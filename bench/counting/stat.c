@@ -338,6 +338,8 @@ static void take_cores(const struct run *r, unsigned n, struct stat_result *out)
 	struct stat_run *run = &out->runs[n];
 
 	for (unsigned i = 0; i < w->count; i++) {
+		const unsigned by = r->cycles < WINDOW_EVENTS_MAX ? r->cycles : cycles;
+
 		for (unsigned e = 0; e < r->counting.events; e++) {
 			const uint64_t count = w->windows[i].counts[e];
 
@@ -356,6 +358,7 @@ static void take_cores(const struct run *r, unsigned n, struct stat_result *out)
 				v->run = (uint16_t)n;
 				v->value += count;
 				v->by_core[i] += count;
+				v->cycles_by_core[i] += by < WINDOW_EVENTS_MAX ? w->windows[i].counts[by] : 0;
 			}
 		}
 		run->units += w->units;

@@ -39,7 +39,7 @@ struct stat_value {
 	uint16_t run;
 	uint64_t value;                     /* of all cores, or of all boxes of all sockets */
 	uint64_t by_box[UNCORE_SOCKETS_MAX][UNCORE_INSTANCES_MAX];
-	uint64_t by_core[STAT_CORES_MAX];
+	uint64_t by_core[STAT_CORES_MAX], cycles_by_core[STAT_CORES_MAX]; /* cycles: of the same windows, where the run knows them */
 };
 struct stat_metric { bool known; int64_t milli; const char *why; };
 

@@ -66,8 +66,22 @@ static const struct stat_run *run_of(const struct stat_result *r, const struct s
 	return &r->runs[v->run];
 }
 
-/* The count of one event in one instance. */
-struct figure { const char *where; const struct request *q; const struct stat_value *v; uint64_t value; };
+/* The count of one event in one instance, and the units of work and the cycles that it is divided by: a core's own, else those of all cores. */
+struct figure { const char *where; const struct request *q; const struct stat_value *v; uint64_t value, units, cycles; };
+
+static struct figure of_all(const struct stat_result *r, const char *where, const struct request *q, const struct stat_value *v, uint64_t value)
+{
+	const struct stat_run *run = run_of(r, v);
+
+	return (struct figure){ where, q, v, value, run->units, run->known ? run->cycles : 0 };
+}
+
+static struct figure of_core(const struct stat_result *r, const char *where, const struct request *q, const struct stat_value *v, unsigned i)
+{
+	const struct stat_run *run = run_of(r, v);
+
+	return (struct figure){ where, q, v, v->by_core[i], run->units / r->workload->count, run->known ? v->cycles_by_core[i] : 0 };
+}
 
 static void text_line(struct text *t, const struct stat_result *r, const struct figure *f)
 {
@@ -78,9 +92,9 @@ static void text_line(struct text *t, const struct stat_result *r, const struct 
 	text_init(&n, number, sizeof(number));
 	text_fmt(&n, "%llu", (unsigned long long)f->value);
 	column(t, 16, number);
-	fixed(number, sizeof(number), run->units ? mul_div((int64_t)f->value, 1000, (int64_t)run->units) : 0, run->units != 0);
+	fixed(number, sizeof(number), f->units ? mul_div((int64_t)f->value, 1000, (int64_t)f->units) : 0, f->units != 0);
 	column(t, 14, number);
-	fixed(number, sizeof(number), run->known && run->cycles ? mul_div((int64_t)f->value, 1000, (int64_t)run->cycles) : 0, run->known && run->cycles);
+	fixed(number, sizeof(number), f->cycles ? mul_div((int64_t)f->value, 1000, (int64_t)f->cycles) : 0, f->cycles != 0);
 	column(t, 11, number);
 	rate(number, sizeof(number), f->value, run->ticks, r->workload->b->a->tsc_hz);
 	column(t, 12, number);
@@ -99,9 +113,9 @@ static void csv_line(struct text *t, const struct stat_result *r, const struct f
 		text_char(t, ',');
 	}
 	text_fmt(t, "\"%s\",\"%s\",%llu,%s,", f->q->name, f->where, (unsigned long long)f->value, r->workload->unit);
-	fixed(number, sizeof(number), run->units ? mul_div((int64_t)f->value, 1000, (int64_t)run->units) : 0, run->units != 0);
+	fixed(number, sizeof(number), f->units ? mul_div((int64_t)f->value, 1000, (int64_t)f->units) : 0, f->units != 0);
 	text_fmt(t, "%s,", number);
-	fixed(number, sizeof(number), run->known && run->cycles ? mul_div((int64_t)f->value, 1000, (int64_t)run->cycles) : 0, run->known && run->cycles);
+	fixed(number, sizeof(number), f->cycles ? mul_div((int64_t)f->value, 1000, (int64_t)f->cycles) : 0, f->cycles != 0);
 	text_fmt(t, "%s,%lld,%u,%s", number, run->ticks ? (long long)mul_div((int64_t)f->value, (int64_t)r->workload->b->a->tsc_hz, (int64_t)run->ticks) : 0LL,
 	         f->v->run, request_note(f->q));
 	csv_end(t, r);
@@ -114,10 +128,10 @@ static void json_figure(struct text *t, const struct stat_result *r, const struc
 	text_fmt(t, "{\"event\": \"");
 	text_json(t, f->q->name);
 	text_fmt(t, "\", \"where\": \"%s\", \"value\": %llu, \"run\": %u, \"ticks\": %llu, \"units\": %llu, \"per_unit\": ", f->where,
-	         (unsigned long long)f->value, f->v->run, (unsigned long long)run->ticks, (unsigned long long)run->units);
-	text_fixed_or_null(t, run->units ? mul_div((int64_t)f->value, 1000, (int64_t)run->units) : 0, 3, run->units != 0);
+	         (unsigned long long)f->value, f->v->run, (unsigned long long)run->ticks, (unsigned long long)f->units);
+	text_fixed_or_null(t, f->units ? mul_div((int64_t)f->value, 1000, (int64_t)f->units) : 0, 3, f->units != 0);
 	text_fmt(t, ", \"per_cycle\": ");
-	text_fixed_or_null(t, run->cycles ? mul_div((int64_t)f->value, 1000, (int64_t)run->cycles) : 0, 3, run->known && run->cycles);
+	text_fixed_or_null(t, f->cycles ? mul_div((int64_t)f->value, 1000, (int64_t)f->cycles) : 0, 3, f->cycles != 0);
 	text_fmt(t, ", \"per_second\": %lld", run->ticks ? (long long)mul_div((int64_t)f->value, (int64_t)r->workload->b->a->tsc_hz, (int64_t)run->ticks) : 0LL);
 	if (request_note(f->q)[0])
 		text_fmt(t, ", \"note\": \"%s\"", request_note(f->q));
@@ -126,8 +140,10 @@ static void json_figure(struct text *t, const struct stat_result *r, const struc
 
 struct output { struct text *t; const struct stat_result *r; enum stat_format format; bool intervals, more; };
 
-static void figure(struct output *o, const struct figure *f)
+static void figure(struct output *o, struct figure one)
 {
+	const struct figure *f = &one;
+
 	if (o->format == STAT_TEXT) {
 		text_line(o->t, o->r, f);
 	} else if (o->format == STAT_CSV) {
@@ -148,7 +164,7 @@ static void instances(struct output *o, const struct request *q, const struct st
 	for (unsigned i = 0; q->kind == REQUEST_CORE && d == STAT_BY_BOX && o->r->workload->count > 1 && i < o->r->workload->count; i++) {
 		text_init(&t, where, sizeof(where));
 		text_fmt(&t, " core %u", o->r->workload->cores[i]);
-		figure(o, &(struct figure){ where, q, v, v->by_core[i] });
+		figure(o, of_core(o->r, where, q, v, i));
 	}
 	for (unsigned s = 0; q->kind == REQUEST_UNCORE && d != STAT_SUM && s < b->uncore.sockets; s++) {
 		const uint64_t present = b->uncore.present[s][q->box - b->cpu->processor->boxes];
@@ -160,12 +176,12 @@ static void instances(struct output *o, const struct request *q, const struct st
 				continue;
 			text_init(&t, where, sizeof(where));
 			text_fmt(&t, " socket %u box %u", s, i);
-			figure(o, &(struct figure){ where, q, v, v->by_box[s][i] });
+			figure(o, of_all(o->r, where, q, v, v->by_box[s][i]));
 		}
 		text_init(&t, where, sizeof(where));
 		text_fmt(&t, " socket %u", s);
 		if (d == STAT_BY_SOCKET)
-			figure(o, &(struct figure){ where, q, v, sum });
+			figure(o, of_all(o->r, where, q, v, sum));
 	}
 }
 
@@ -337,7 +353,7 @@ void stat_counts(struct text *t, const struct stat_result *r, enum stat_format f
 			uncounted(&o, &l->list[i], "not counted");
 			continue;
 		}
-		figure(&o, &(struct figure){ "", &l->list[i], v, v->value });
+		figure(&o, of_all(r, "", &l->list[i], v, v->value));
 		instances(&o, &l->list[i], v, d);
 		missing(&o, &l->list[i]);
 	}

@@ -60,6 +60,8 @@ unsigned uncore_line_units(const struct uncore_box *box);
 
 /* Whether the event counts what counter 0 of its box counts. */
 bool uncore_sees_counter_0(const struct uncore_box *box, const struct uncore_event *event);
+/* Whether filter f of the box does nothing for the event: others ask for it by their unit masks, and it acts on those alone. */
+bool uncore_filter_idle(const struct uncore_box *box, const struct uncore_event *event, unsigned f);
 
 struct uncore_slot {
 	const struct uncore_event *event;

@@ -68,6 +68,14 @@ static enum status suffix(struct uncore_slot *s, const char *at, size_t n)
 	return ST_SYNTAX;
 }
 
+bool uncore_filter_idle(const struct uncore_box *box, const struct uncore_event *event, unsigned f)
+{
+	bool asked = false;
+	for (unsigned i = 0; i < box->event_count; i++)
+		asked = asked || box->events[i].filters >> f & 1 || box->events[i].implied == f + 1;
+	return asked && !box->filters[f].select && !(event->filters >> f & 1) && event->implied != f + 1;
+}
+
 /* What follows the event's name. */
 static enum status suffixes(struct uncore_slot *s, const char *name)
 {
@@ -83,6 +91,9 @@ static enum status suffixes(struct uncore_slot *s, const char *name)
 	/* edge and invert apply to the comparison, which a threshold of 0 does not make (manual 331051-002, 1.5) */
 	if ((s->edge || s->invert) && !s->threshold && !s->event->cmask)
 		return ST_SYNTAX;
+	for (unsigned f = 0; f < s->box->filter_count; f++)
+		if (s->used >> f & 1 && uncore_filter_idle(s->box, s->event, f))
+			return ST_SYNTAX;
 	const unsigned own = s->event->implied - 1u;
 	if (s->event->implied && !(s->used >> own & 1)) {
 		s->filter[own] = s->event->implied_value;
@@ -95,10 +106,7 @@ static enum status suffixes(struct uncore_slot *s, const char *name)
  * or a bit of the select ask for acts on those events alone. */
 static bool acts_on(const struct uncore_slot *s, const struct uncore_slot *o, unsigned f)
 {
-	for (unsigned i = 0; i < s->box->event_count; i++)
-		if (s->box->events[i].filters >> f & 1 || s->box->events[i].implied == f + 1)
-			return false;
-	return !s->box->filters[f].select && (s->used & o->used || (s->event->select == o->event->select && s->event->extended == o->event->extended));
+	return !uncore_filter_idle(s->box, o->event, f) && !s->box->filters[f].select && (s->used & o->used || (s->event->select == o->event->select && s->event->extended == o->event->extended));
 }
 
 static bool filters_clash(const struct uncore_slot *s, const struct uncore_slot *o)

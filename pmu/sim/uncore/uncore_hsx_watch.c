@@ -10,6 +10,8 @@
 #define CHA_LOCAL       2u
 #define CHA_ALL_OPCODES 8u
 #define CHA_NOT_NEAR    32u
+#define CBO_NON_COHERENT 0x40000000u /* filter 1 of a CBo (331051-002, table 2-19) */
+#define CBO_ISOCHRONOUS  0x80000000u
 #define STACKS 6            /* of devices, of a mesh: Linux 6.12, skx_uncore_iio */
 #define PCU_HZ 800000000ull /* manual 331051-002, 2.8 */
 #define PCU_HZ_SINCE_ICE_LAKE 1000000000ull /* perfmon ICX, UNC_P_CLOCKTICKS */
@@ -242,6 +244,10 @@ void hsx_meaning(const struct machine *m, enum hsx_kind kind, unsigned instance,
 		out->how = UNCORE_NEVER;
 	if (kind != HSX_CHA || hsx_layout(m) != HSX_SKYLAKE) {
 		filters_of(flags, filters, &out->watch.filter);
+		if (kind == HSX_CBO && flags & UNCORE_OPCODE && filters->value[1] & (CBO_NON_COHERENT | CBO_ISOCHRONOUS)) {
+			out->how = UNCORE_UNMODELLED;
+			out->why = "which requests are non-coherent or isochronous";
+		}
 		return;
 	}
 	out->why = cha_filters(flags, filters, out);

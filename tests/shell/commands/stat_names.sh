@@ -74,6 +74,39 @@ refuses_terms() {
 		refuses_name 'has no event 0x3c,0x0 that takes ldlat' -w idle -e cpu/event=0x3c,ldlat=8/ && refuses_name 'is not known here' --machine pentium4 -w idle -e cpu/event=0x3c/
 }
 check "stat_says_which_of_perfs_terms_is_wrong" refuses_terms
+# A raw code is counted where the table says that its event counts: Haswell's misses in flight on counter 2 alone. A unit mask that the table lacks goes
+# where all others of its event do.
+raw() {
+	stat --machine haswell-ep -w load.dram_local --windows 1 --format csv -e r0148,L1D_PEND_MISS.PENDING,r1000148,L1D_PEND_MISS.PENDING:cmask=1,cpu/event=0x48,umask=0x1/ >"$work/counts" &&
+		awk -F'"' 'NR > 1 { split($5, cell, ","); v[NR - 1] = cell[2] } END { exit !(NR == 6 && v[1] > 2e5 && v[1] == v[2] && v[3] > 1e5 && v[3] == v[4] && v[5] == v[2]) }' "$work/counts"
+}
+check "stat_counts_a_raw_code_where_its_event_counts" raw
+unlisted() { [ "$(stat -w idle --windows 1 -e r0340,r0540,r0640 --format json | jq .runs)" -eq 2 ]; } # L1D_CACHE_LD on counters 0 and 1
+check "stat_counts_an_unlisted_unit_mask_where_the_others_count" unlisted
+# What a register of its own says of a code has to be said.
+registers() {
+	refuses_name 'register 0x1a6 says what 0xb7,0x1 counts' -w idle -e r01b7 && refuses_name 'register 0x1a6 says what 0xb7,0x1 counts' -w idle -e cpu/event=0xb7,umask=1/ &&
+		refuses_name 'register 0x3f6 says what 0xb,0x10 counts' -w idle -e r100b && refuses_name '0xb,0x10 that takes offcore_rsp' -w idle -e cpu/event=0xb,umask=0x10,offcore_rsp=0x40/ &&
+		refuses_name 'ldlat=2 is out of range' -w idle -e cpu/event=0xb,umask=0x10,ldlat=2/
+}
+check "stat_refuses_a_code_without_its_registers_value" registers
+twice() {
+	refuses_name 'cmask is given twice' -w idle -e instructions:cmask=1:cmask=2 && refuses_name 'c is given twice' -w idle -e instructions:c=1:cmask=2 && refuses_name 'thresh is given twice' --machine pentium4 -w idle -e uops_retired.NBOGUS:thresh=3:cmask=2 &&
+		refuses_name 'opc is given twice' --machine haswell-ep -w idle -e TOR_INSERTS.OPCODE:opc=0x182:OPC=0x1c8 &&
+		stat -w idle --windows 1 --format csv -e cpu/event=0xc0,umask=0,cmask=1,name=A/,cpu/event=0xc0,umask=0,cmask=3,name=A/ >"$work/counts" && [ "$(wc -l <"$work/counts")" -eq 3 ]
+}
+check "stat_keeps_one_of_two_values_of_nothing" twice
+too_long() { local zeros; zeros=$(printf '%0100d' 182); refuses_name 'at most 111 characters' --machine haswell-ep -w idle -e "TOR_INSERTS.OPCODE:opc=0x$zeros" && refuses_name 'at most 111 characters' -w idle -e "INST_RETIRED.ANY_P:cmask=$zeros"; }
+check "stat_cuts_no_name_short" too_long
+idle_filter() {
+	refuses_name 'nid does nothing here, it acts on events that ask for it' --machine haswell-ep -w idle -e TOR_INSERTS.OPCODE:opc=0x182:nid=1 &&
+		refuses_name 'opc does nothing here' --machine haswell-ep -w idle -e UNC_C_CLOCKTICKS:opc=0x182 && refuses_name 'band1 does nothing here' --machine haswell-ep -w idle -e UNC_P_FREQ_BAND0_CYCLES:band0=12:band1=13 &&
+		refuses_name 'edge and invert are of the comparison that thresh=N makes' --machine haswell-ep -w idle -e UNC_C_CLOCKTICKS:edge
+}
+check "stat_refuses_a_filter_that_does_nothing" idle_filter
+# The model has no non-coherent requests, and says that it cannot tell them.
+coherent() { stat --machine haswell-ep -w load.l3 --windows 1 -e TOR_INSERTS.OPCODE:opc=0x182:nc=1 | grep -q 'not modelled by this simulated machine: which requests are non-coherent'; }
+check "stat_says_that_non_coherent_requests_are_not_told" coherent
 # `events` and `stat` speak of the same events.
 of_events() {
 	"$s" run --backend sim --suite load.l2.penalty --out "$work/runs" >/dev/null && "$s" events --profile memory-access "$(echo "$work"/runs/*)" >"$work/perf" 2>"$work/err" || { cat "$work/err"; return 1; }
@@ -127,6 +160,14 @@ in_turn() {
 }
 check "stat_says_which_workload_a_line_is_of" in_turn
 check "stat_prints_figures_by_core" says 0 'INST_RETIRED.ANY core 2' "$s" stat -w idle --cores 0,2 --per core -e instructions
+# A core's figures are by its own work and its own cycles.
+own_figures() {
+	local one="stat -w idle --cores 0-3 --per core --windows 1 -e instructions,cycles"
+	$one --format json | jq -e '[.events[] | select(.where == " core 3")] as $c | [.events[] | select(.where == "")] as $all |
+		($c | length) == 2 and $c[0].units * 4 == $all[0].units and $c[0].per_unit > 9 and $c[0].per_unit < 11 and $c[0].per_cycle > 3.9 and $c[1].per_cycle == 1 and $all[1].per_cycle == 1' &&
+		$one --format csv | awk -F, '$2 == "\" core 2\"" { p[++n] = $6 } END { exit !(n == 2 && p[1] > 3.9 && p[2] == 1) }' && $one | grep -Eq ' 1\.000 .*THREAD core 1$'
+}
+check "stat_divides_a_cores_figures_by_its_own_cycles" own_figures
 check "stat_names_a_workload_as_it_is_asked_for" says 0 'account\.mixed on 1 core; 1 run' "$s" stat -w account.mixed --windows 1 -e instructions
 # The call of the kernel is mispredicted in the first window of a run, and lines of code come from memory.
 warm() {
