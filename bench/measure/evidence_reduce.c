@@ -118,7 +118,7 @@ static void value_of(const struct loop *l, const struct slope *tsc, const struct
 	}
 	out->value_milli = mul_div(value, 1, 1000);
 	out->spread_milli = mul_div(spread_micro, 1, 1000);
-	out->range_milli = l->set_count > 1 ? 0 : mul_div(cycles[0].latency_breakdown_micro, 1, 1000);
+	out->range_milli = l->set_count > 1 ? 0 : mul_div(cycles[0].range_micro, 1, 1000);
 	out->cycles_milli = out->value_milli;
 	out->ns_milli = l->b->cycles || !out->core_hz ? mul_div(ticks, 1000000, hz) : mul_div(out->value_milli, 1000000000, (int64_t)out->core_hz);
 	*scale_milli = mul_div(cycles[0].value_micro, 1, 1000);

@@ -16,8 +16,8 @@
 struct shape {
 	enum order order;
 	uint64_t bytes;         /* footprint: of the nodes' lines, or of the arrays */
-	uint64_t span_bytes;    /* from the first byte to the last: to be mapped */
-	uint64_t page_bytes;    /* wanted */
+	uint64_t span_bytes;    /* to be mapped: from the first byte to the last */
+	uint64_t page_bytes;    /* of the requested pages */
 	uint32_t nodes;         /* of a chase, a multiple of 16 */
 	uint32_t line_bytes;
 	uint32_t spread_pages, spread_far_pages; /* PAGE orders: the line's offset within its page advances by one after so many pages, and once more after so many (0: never) */
@@ -26,7 +26,7 @@ struct shape {
 	uint32_t rounds;        /* ORDER_OPEN_PAGES: times that the chase comes to each page, for another part of its lines; 0: once */
 	uint64_t array_bytes;   /* streams: of each array, a power of two */
 	uint64_t start_bytes;   /* offset of the first line or array from the start of the mapping */
-	uint64_t piece_bytes;   /* ORDER_LINES, ORDER_SPARSE: from each 4 KiB of lines to the next; 0: they lie one behind the other, or anywhere */
+	uint64_t piece_bytes;   /* ORDER_LINES, ORDER_SPARSE: distance from each 4 KiB of lines to the next; 0: consecutive, or random */
 	uint64_t skew_bytes;    /* streams: offset of b, and half the offset of c: avoids 4 KiB aliases with a */
 };
 
@@ -48,8 +48,8 @@ void shape_link(const struct shape *s, const struct mapping *m, struct random *r
 /* Byte offset of node i from the start of the mapping. ORDER_SPARSE draws it: call it once per node. */
 uint64_t shape_node(const struct shape *s, uint32_t i, struct random *random);
 
-/* Pages of a ring that no TLB of so many entries holds: `wanted`, or what half of the L2 has lines for, if these are a third more than the entries: a set
- * of three ways and more that evicts the oldest then has none of them. 0: there are too few. */
+/* Pages of a ring that misses in a TLB of `entries`: `wanted`, limited to the lines of half of the L2. They must exceed the entries by a third, so that
+ * an LRU set of three or more ways holds none of them; 0: they do not. */
 uint32_t shape_missing_pages(uint32_t entries, uint32_t wanted, const struct cpu_cache *l2, uint32_t line_bytes);
 
 #endif

@@ -16,12 +16,12 @@ struct working_set {
 	struct shape shape;
 	struct mapping map;
 	bool mapped;
-	uint64_t at;     /* where the next window goes on: node, or byte offset of a stream */
-	uint32_t window;  /* units of work that the longer window has more than the shorter */
-	uint32_t shorter; /* and that the shorter one has */
+	uint64_t at;     /* start of the next window: node, or byte offset of a stream */
+	uint32_t window;  /* units of work: longer window minus shorter */
+	uint32_t shorter; /* units of work of the shorter window */
 	uint32_t flushed_left; /* CURVE_SPREAD: flushed nodes not yet read */
 	uint32_t fresh_left;   /* CURVE_OVERLAP: nodes readable before any repeats */
-	uint64_t emptied;   /* nodes of a ring beyond all caches of which windows have flushed what earlier rows left there */
+	uint64_t emptied;   /* of a ring beyond all caches: nodes whose lines of earlier rows windows have flushed */
 	const struct row_pair *pair;
 	enum fill fill;  /* of a pair's buffer */
 	enum code code;
@@ -34,28 +34,28 @@ struct counting {
 	const struct event *list[ROW_EVENTS_MAX]; /* in the plan's order: the cycles, then those of the proof's concepts */
 	unsigned events;
 	const struct row_proof *proofs;
-	const struct expression *expressions[ROW_PROOFS_MAX]; /* what the processor counts for each proof's concept */
+	const struct expression *expressions[ROW_PROOFS_MAX]; /* the processor's expression of each proof's concept */
 	unsigned proof_count;
-	unsigned instructions;             /* where in the list those retired are; 0: not counted */
-	/* why there are none, each NULL or false if that is not why */
-	const struct event *uncounted;     /* one that would prove the row, and that no counter of this machine counts */
-	const struct expression *unproving; /* what this processor has for a concept: none, or what counts another thing too */
-	bool node_unknown;                 /* what would prove it does not tell the node, and the node is not known */
-	bool crowded;                      /* the events that would prove it do not go into so few runs */
-	bool absence;                      /* they count more than the row's stall: that there is none they show, and no more */
+	unsigned instructions;             /* index of the retired instructions in the list; 0: not counted */
+	/* Reasons for no proofs, NULL or false if they do not apply. */
+	const struct event *uncounted;     /* an event that would prove the row, but that no counter of this machine counts */
+	const struct expression *unproving; /* a concept's expression on this processor: none, or inexact */
+	bool node_unknown;                 /* the expression does not distinguish nodes, and the node is not known */
+	bool crowded;                      /* the events do not fit into so few runs */
+	bool absence;                      /* the events count more than the row's stall, so they prove only its absence */
 	bool on;
 };
 
 enum loop_kernel { KERNEL_TEST, KERNEL_BASELINE, KERNEL_CLOCK, KERNEL_SMT_PROBE };
 
 struct loop;
-/* What other methods do around the windows of a row; each may be NULL. bench/suite/execute.c says which there are. */
+/* Calls of other methods around the windows of a row; each may be NULL. bench/suite/execute.c lists them. */
 struct loop_hooks {
 	void (*begin)(struct loop *l, struct row_result *out); /* before the first window */
-	void (*before)(struct loop *l);                        /* a window of the test in which its cycles are counted */
-	void (*after)(struct loop *l, unsigned keep, bool longer); /* it: of pair number `keep` the shorter or the longer one */
-	void (*value)(struct loop *l, uint64_t code, struct row_result *out); /* the row has a value; of a curve, where its code lies, else 0 */
-	void (*end)(struct loop *l, struct row_result *out);   /* behind the last window; the working sets are still mapped */
+	void (*before)(struct loop *l);                        /* before each window of the test whose cycles are counted */
+	void (*after)(struct loop *l, unsigned keep, bool longer); /* after it: the shorter or the longer window of pair `keep` */
+	void (*value)(struct loop *l, uint64_t code, struct row_result *out); /* when the row has a value; `code`: address of a curve's code, else 0 */
+	void (*end)(struct loop *l, struct row_result *out);   /* after the last window; the working sets are still mapped */
 };
 
 struct loop {
@@ -65,29 +65,29 @@ struct loop {
 	unsigned set_count;
 	struct counting counting;
 	const struct loop_hooks *hooks; /* NULL: none */
-	void *beside;       /* what the hooks keep of this row */
-	unsigned pairs;     /* good ones so far */
+	void *beside;       /* the hooks' own state for this row */
+	unsigned pairs;     /* accepted pairs of windows so far */
 	unsigned rejected;
-	bool work_agrees;   /* as many instructions retired as the code of its operations has */
-	bool unsure;        /* a stream whose windows differ however long they are: many of them, and their mean */
-	bool smt_probed;     /* rounds in which the core was shared are found by bench/measure/smt_probe.h */
+	bool work_agrees;   /* the retired instructions equal those of the kernel */
+	bool unsure;        /* a stream whose windows differ at any length: takes many of them, and their mean */
+	bool smt_probed;    /* bench/measure/smt_probe.h detects rounds in which the core was shared */
 	uint32_t clock_adds;
 	struct job job;     /* the last one, for a fault's vector and address */
 };
 
 /* --- measure.c --------------------------------------------------------------------------------- */
 
-/* Measures a row that row_begin has named, on b->core, with what `hooks` do beside it; `beside` is theirs. Whatever happens is in *out: a fault, a
+/* Measures a row after row_begin, on b->core; calls `hooks`, whose state is `beside`. *out gets every outcome: a fault, a
  * missing event, a spread. */
 void measure_row(struct bench *b, const struct row *r, const struct loop_hooks *hooks, void *beside, struct row_result *out);
-/* Names the row in *out and chooses its kernel; false: there is none, and *out says so. */
+/* Names the row in *out and chooses its kernel; false: the processor supports none, and *out has the reason. */
 bool row_begin(struct bench *b, const struct row *r, struct row_result *out);
-/* The status that st makes of a row, with what happened where; `job`, if given, has a fault's vector and address. */
+/* Sets the row's status from st, with a reason; `job`, if given, has a fault's vector and address. */
 void row_failed(struct row_result *out, enum status st, const struct job *job, const char *where);
 
 enum loop_sets { LOOP_TEST_ALONE, LOOP_WITH_BASELINE };
-/* Maps and fills the working sets of a row whose kernel *out names: the test's alone, or the baseline's too, if the row has one. False:
- * *out says why not, and nothing is mapped. loop_end unmaps. */
+/* Maps and fills the working sets of a row whose kernel *out names: the test's, and the baseline's if `sets` and the row have one. False:
+ * *out has the reason, and nothing is mapped. loop_end unmaps. */
 bool loop_begin(struct loop *l, struct bench *b, const struct row *r, enum loop_sets sets, struct row_result *out);
 void loop_end(struct loop *l, struct row_result *out);
 
@@ -95,16 +95,16 @@ void loop_end(struct loop *l, struct row_result *out);
 
 /* Whether the processor has switches for its prefetchers. */
 bool prefetchers_known(const struct bench *b);
-/* Switches the prefetchers of b->core off; *found is what prefetchers_back needs. False when there are no
- * such switches, or they do not stay as written. */
+/* Switches the prefetchers of b->core off; prefetchers_back restores *found. False when there are no
+ * such switches, or they do not keep the written value. */
 bool prefetchers_off(struct bench *b, uint64_t *found);
-/* The same but for the one that brings the other line of a pair; false also where its bit is not known. */
+/* The same except for the adjacent-line prefetcher; false also where its bit is not known. */
 bool prefetchers_pair(struct bench *b, uint64_t *found);
 bool prefetchers_back(struct bench *b, uint64_t found);
 
 /* --- window.c, window_prepare.c, window_set_up.c ------------------------------------------------ */
 
-/* Whose working set it is: the row's, or its baseline's. */
+/* The owner of a working set: the row, or its baseline. */
 enum window_role { WINDOW_TEST, WINDOW_BASELINE };
 /* The outcome of one run of one kernel under the wrapper. */
 #define WINDOW_EVENTS_MAX MEASURE_COUNTERS_MAX
@@ -124,11 +124,11 @@ void window_read(struct bench *b, unsigned core, const struct counting *c, unsig
 MUST_CHECK enum status window_cold(struct job *job);
 /* Arguments of a working set's kernel. */
 void window_arguments(const struct bench *b, const struct working_set *w, uint64_t units, uint64_t arguments[6]);
-/* Runs a working set's kernel for so many units of work, from where the latest window ended. */
+/* Runs a working set's kernel for `units` of work, from the end of the latest window. */
 MUST_CHECK enum status window_units(struct bench *b, struct working_set *w, uint64_t units, const struct counting *c,
                                     unsigned run, struct window *out, struct job *job);
-/* Whether a row's working set, or its baseline's (WINDOW_BASELINE), lies in the L1, or one line a page takes half of it, and is reloaded within
- * the job that counts: what runs between that job and one that prepared it displaces lines of the first level. */
+/* Whether a working set lies in the L1, or takes half of it with one line per page, and is therefore reloaded within the job that counts: code
+ * that runs between two jobs displaces lines of the first level. */
 bool window_reloads(const struct bench *b, const struct row *r, const struct working_set *w, enum window_role role);
 /* window_units after such a reload, if there is one. */
 MUST_CHECK enum status window_units_reloaded(struct bench *b, const struct row *r, struct working_set *w, enum window_role role, uint64_t units,
@@ -138,16 +138,16 @@ bool window_may_forget(const struct bench *b);
 /* *more: further passes needed to evict all earlier lines from the last level, which `units` iterations up to w->at have just filled. 0 if its
  * replacement is LRU (probed twice a run). units 0: no probe. */
 MUST_CHECK enum status window_fills(struct bench *b, const struct row *r, struct working_set *w, uint64_t units, uint64_t filled, unsigned *more, struct job *job);
-/* The kernel that visits the arrays of a row's stream k, one word per line. */
+/* The kernel that touches the arrays of a row's stream k, one word per line. */
 const char *window_warm_kernel(const struct row *r, const struct kernel *k);
-/* Arguments of that kernel, or of k_warm_flush, for the lines that so many iterations of the stream use from w->at on: whole iterations of its own. */
+/* Arguments of that kernel, or of k_warm_flush, for the lines that `units` iterations of the stream use from w->at on, rounded to its own iterations. */
 void window_warm_arguments(const struct bench *b, const struct working_set *w, const struct kernel *warmer, uint64_t units, uint64_t arguments[6]);
 /* Without a cycle counter: *tick_micro is core cycles per TSC tick, in millionths, from windows of dependent additions. */
 MUST_CHECK enum status window_clock(struct bench *b, struct job *job, int64_t *tick_micro);
-/* The same before each attempt at a point of a row of many, if c does not count: a real machine's clock moves meanwhile. Elsewhere *tick_micro stays. */
+/* The same before each attempt at a point of a curve, unless c counts cycles: a real machine's clock moves during the row. Otherwise *tick_micro stays. */
 MUST_CHECK enum status window_clock_follow(struct bench *b, const struct counting *c, struct job *job, int64_t *tick_micro);
-/* Whether cycles are known: there is a counter of them, or dependent products take as many additions as they should, compared once a run. False:
- * *why says what they took. */
+/* Whether cycles are known: by a counter, or because dependent products take the expected number of additions (compared once a run). False:
+ * *why gives the number found. */
 bool window_clock_agrees(struct bench *b, struct text *why);
 /* Brings the working set into its state before a window of `units`. */
 MUST_CHECK enum status window_prepare(struct bench *b, const struct row *r, struct working_set *w, enum window_role role,
@@ -155,22 +155,22 @@ MUST_CHECK enum status window_prepare(struct bench *b, const struct row *r, stru
 /* The first pass. */
 MUST_CHECK enum status window_warm_up(struct bench *b, const struct row *r, struct working_set *w, enum window_role role,
                                       struct job *job);
-/* Behind a row's last window: what a stream of regular stores wrote leaves the caches, for windows of later rows in memory would have it written
- * back, and share the channels with that; and the lines that other cores were given. */
+/* After a row's last window: flushes the lines that a stream of regular stores modified, whose write-backs would take channel time from later
+ * rows, and the lines that other cores were given. */
 MUST_CHECK enum status window_leave(struct bench *b, const struct row *r, struct working_set *w, struct job *job);
 /* Maps a working set, the slot-th of its row, and fills it. */
 MUST_CHECK enum status window_set_up(struct bench *b, struct working_set *w, unsigned slot, struct row_result *out);
 
 /* --- tlb_size.c, tlb_time.c -------------------------------------------------------------------- */
 
-/* Before the first row about pages: sets b->own.tlb to what rings of pages show, by counts where CPUID does not enumerate it, by time
- * where there is no counter of cycles; before the first row of loads from memory, how many 2 MiB pages the first level holds. */
+/* Measures TLB sizes by rings of pages and sets b->own.tlb: before the first row about pages, by counts where CPUID does not report them, by
+ * time where no counter counts cycles; before the first row of loads from memory, the 2 MiB pages of the first level. */
 void tlb_size_look(struct bench *b, const struct row *r);
-/* Whether the data TLB keeps pages of 2 MiB as pieces of 4 KiB, so that a chase over more of them than there are entries misses: counted once, in jobs of
- * its own. False too where that cannot be counted. */
+/* Whether the data TLB keeps pages of 2 MiB as pieces of 4 KiB, so that a chase over more pieces than entries misses: counted once, in jobs of
+ * its own. False also where that cannot be counted. */
 bool tlb_splits_large_pages(struct bench *b);
-/* tlb_time.c: pages of 4 KiB that both levels hold, by time, and how many are more than the second holds; *second 0: no such level was
- * seen. `r`: whose kernel chases. ST_MISSING: no ring took longer for its pages. */
+/* tlb_time.c: by time, the 4 KiB pages that each level holds, and a number that exceeds the second; *second 0: no such level was
+ * found. `r`: its kernel chases. ST_MISSING: no ring took longer because of its pages. */
 MUST_CHECK enum status tlb_time_sizes(struct bench *b, const struct row *r, uint32_t *first, uint32_t *second, uint32_t *beyond);
 
 /* --- evidence.c -------------------------------------------------------------------------------- */
@@ -178,22 +178,22 @@ MUST_CHECK enum status tlb_time_sizes(struct bench *b, const struct row *r, uint
 /* Chooses the first set of a row's proofs that the processor can count, and plans its events together with cycles into at most
  * `runs` runs. */
 void evidence_plan(struct bench *b, const struct row *r, unsigned runs, struct counting *c);
-/* Whether the set that is counted has that concept. */
+/* Whether the counted set contains the concept. */
 bool evidence_counts(const struct counting *c, const char *concept);
-/* The same for one set. False: it cannot be counted so, and *c says why. */
+/* The same for one set. False: it cannot be counted in `runs`, and *c has the reason. */
 bool evidence_plan_set(struct bench *b, const struct row_proof_set *set, unsigned runs, struct counting *c);
-/* Why nothing proves a row: c->proof_count is 0. True: no machine with this processor could. */
+/* Writes why nothing proves a row (c->proof_count is 0). True: no machine with this processor could prove it. */
 bool evidence_lacking(const struct bench *b, const struct counting *c, struct text *why);
-/* The values of the proofs' concepts of what each event of c->list counted. */
+/* Evaluates the proofs' concepts from the counts of c->list. */
 void evidence_values(const struct counting *c, const int64_t *counts, int64_t *values);
 /* Whether values per unit of work, in thousandths, lie within the proofs' bounds. Writes "EVENT 1.000 per load, ..." into *text. */
 bool evidence_holds(const struct counting *c, const int64_t *per_unit_milli, const char *unit, struct text *text);
-/* Whether the instructions retired per unit of work, in millionths, are those of the kernel or code that a working set runs, as its author
- * counted them: then as many operations were done as the row divides by. */
-enum work_check { WORK_UNKNOWN /* not counted, or chance decides how many units an iteration has */, WORK_AGREES, WORK_DIFFERS };
+/* Whether the retired instructions per unit of work, in millionths, equal those in the record of the working set's kernel or code: then the row
+ * divides by the number of operations that were done. */
+enum work_check { WORK_UNKNOWN /* not counted, or the number of units of an iteration is random */, WORK_AGREES, WORK_DIFFERS };
 enum work_check evidence_work(const struct counting *c, const struct working_set *w, const int64_t *counts_micro, int64_t *expected_micro);
-/* Judges the windows of a working set for a row that is proved otherwise, or that has no proof and *out its counts. False: *out says why the row
- * is unproven. */
+/* Applies that check to a row, in addition to its proof or, if it has none, as its proof. False: the row is unproven, and *out has the
+ * reason. */
 bool evidence_work_holds(const struct counting *c, const struct working_set *w, const int64_t *counts_micro, const char *unit, struct row_result *out);
 /* Samples to value, spread, proof and status. */
 MUST_CHECK enum status evidence_reduce(struct loop *l, struct row_result *out);

@@ -27,14 +27,14 @@ struct core_groups { uint32_t core[CORES_MAX], l2[CORES_MAX], last[CORES_MAX], d
 struct cpuset { bool core[CORES_MAX], node[NODES_MAX]; };
 /* Reads the settings' lists and checks them against the machine. ST_RANGE: one line in `problem`. */
 MUST_CHECK enum status cpuset_choose(const struct access *a, const char *core_list, const char *node_list, struct cpuset *p, char *problem, size_t capacity);
-/* The same of a list of cores that need not have core 0: of a workload that is counted where it runs. */
+/* The same for a list that need not contain core 0: the cores on which a workload is counted. */
 MUST_CHECK enum status cpuset_cores(const struct access *a, const char *core_list, struct cpuset *p, char *problem, size_t capacity);
 
 struct bench {
 	const struct access *a;
 	const struct cpu *cpu; /* = &own once the counters have been probed */
-	struct cpu own;        /* without the counters that are in use by others or keep no value */
-	unsigned firmware_on, firmware_returned; /* counters that firmware had left enabled; that it enabled again */
+	struct cpu own;        /* without counters that others use or that do not keep written values */
+	unsigned firmware_on, firmware_returned; /* counters that firmware had left enabled; those that it enabled again */
 	const struct suite_host *host;
 	unsigned core;
 	unsigned repetitions;  /* pairs of windows a row, the discarded first one not counted; 0: the loop's own */
@@ -43,7 +43,7 @@ struct bench {
 	struct noise_check disturbance;
 	struct uncore uncore;
 	bool uncore_wandered;  /* a row of this run saw the uncore clock move, or differ from its locked ratio */
-	int64_t way_home_milli; /* uncore cycles from the table of requests to a home of the own socket and back; 0: not known yet */
+	int64_t way_home_milli; /* uncore cycles from the table of requests to a home of the same socket and back; 0: not known yet */
 	bool uncore_looked;    /* the check for a clock that moves within windows has run */
 	uint64_t uncore_hz;    /* the first uncore clock measured, 0 = not known yet */
 	struct core_groups groups;
@@ -54,13 +54,13 @@ struct bench {
 	unsigned last_asked;   /* replacement probes of the last level so far */
 	bool last_forgets;     /* a probe found that its replacement is not LRU */
 	int64_t smt_probe_least_micro; /* bench/measure/smt_probe.h */
-	unsigned patience;     /* quarters of a second more that a row waits for a core of its own, beyond two */
+	unsigned patience;     /* quarters of a second, beyond two, that a row waits for an unshared core */
 	bool first_level_looked;  /* own.tlb has the measured first level for 2 MiB pages */
 	bool tlb_size_looked; /* own.tlb has the measured second level instead of the descriptor's */
 	int64_t hit_milli;        /* load to use in the L1, thousandths of a core cycle, as IBS needs it (bench/sampling/sample_ibs.c); 0: not measured yet */
 	unsigned ibs_misses;      /* the setting */
 	int64_t l3_milli;         /* the same in the L3, once a row has measured it (bench/sampling/sample_l3.c) */
-	enum { LARGE_PAGES_UNKNOWN, LARGE_PAGES_WHOLE, LARGE_PAGES_SPLIT } large_pages; /* how the first level of the data TLB keeps pages of 2 MiB, once a row asked */
+	enum { LARGE_PAGES_UNKNOWN, LARGE_PAGES_WHOLE, LARGE_PAGES_SPLIT } large_pages; /* how the first level of the data TLB keeps pages of 2 MiB, once measured */
 	bool tlb_timed;           /* 4 KiB sizes in own.tlb were found by time: */
 	struct { uint32_t first, second, beyond; } tlb_by_time; /* as tlb_time_sizes has them */
 	struct tlb_facts tlb_told; /* by CPUID or the descriptor */
@@ -75,7 +75,7 @@ struct bench {
 	struct pair counts[2][ROW_EVENTS_MAX][SAMPLES_MAX];
 };
 
-/* Lets the platform show that a row goes on. Not while a box of the uncore counts, for it may write to the screen. */
+/* Lets the platform show progress within a row. Not to be called while an uncore box counts, since it may write to the screen. */
 static inline void bench_working(const struct bench *b)
 {
 	if (b->host && b->host->working)

@@ -116,7 +116,7 @@ enum status reduce_slope(const struct pair *pairs, unsigned n, int64_t units, en
 	int64_t centre = reduce_median(work, n);
 
 	out->spread_micro = reduce_mad(each, n, centre, work);
-	out->latency_breakdown_micro = 0;
+	out->range_micro = 0;
 	out->samples = n;
 	return ST_OK;
 }
@@ -174,8 +174,8 @@ enum status reduce_slope_by_clock(const struct pair *pairs, const struct pair *c
 	memcpy(sorted, each, good * sizeof(each[0]));
 	const int64_t centre = reduce_median(sorted, good);
 
-	out->latency_breakdown_micro = 0;
-	out->value_micro = statistic == STAT_MINIMUM ? mean_of_cluster(sorted, good, &out->latency_breakdown_micro) : statistic == STAT_MEAN ? mean_of_most(sorted, good) : centre;
+	out->range_micro = 0;
+	out->value_micro = statistic == STAT_MINIMUM ? mean_of_cluster(sorted, good, &out->range_micro) : statistic == STAT_MEAN ? mean_of_most(sorted, good) : centre;
 	out->spread_micro = reduce_mad(each, good, centre, work);
 	out->samples = good;
 	return ST_OK;

@@ -25,7 +25,7 @@ struct pair { int64_t shorter, longer; };
 struct slope {
 	int64_t value_micro;  /* clock per unit of work, in millionths */
 	int64_t spread_micro; /* median absolute deviation of the pairs' slopes */
-	int64_t latency_breakdown_micro;  /* of reduce_slope_by_clock with STAT_MINIMUM: range of the rounds averaged into the value; else 0 */
+	int64_t range_micro;  /* of reduce_slope_by_clock with STAT_MINIMUM: range of the rounds averaged into the value; else 0 */
 	unsigned samples;
 };
 /* The slope of n pairs whose windows differ by `units` of work, n <= SAMPLES_MAX.

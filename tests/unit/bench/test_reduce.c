@@ -188,12 +188,12 @@ static void test_reduce_by_clock_finds_the_undisturbed_among_more_that_are_not(v
 	}
 	assert_int_equal(reduce_slope_by_clock(test, clock, 90, 1000, 2000, STAT_MINIMUM, &s), ST_OK);
 	assert_in_range(s.value_micro, 3999000, 4002000);
-	assert_in_range(s.latency_breakdown_micro, 1000, 4000); /* of the undisturbed alone */
+	assert_in_range(s.range_micro, 1000, 4000); /* of the undisturbed alone */
 	for (int i = 0; i < 90; i++) /* none is another's: spread evenly, their middle */
 		test[i].longer = 4000 + 10 * (i * 7 % 90);
 	assert_int_equal(reduce_slope_by_clock(test, clock, 90, 1000, 2000, STAT_MINIMUM, &s), ST_OK);
 	assert_in_range(s.value_micro, 4200000, 4300000);
-	assert_in_range(s.latency_breakdown_micro, 400000, 500000);
+	assert_in_range(s.range_micro, 400000, 500000);
 }
 
 static void test_reduce_by_clock_averages_what_the_ticks_are_too_coarse_for(void **state)
