@@ -27,9 +27,9 @@
 #include "tests/bench/likwid.h"
 
 #define THREADS_MAX 2
-#define WIDTHS 5
+#define WIDTHS 6
 #define VARIANTS 6
-#define CHOICES 10
+#define CHOICES 12
 #define ROUNDS_MAX 1000
 #define FIRST_TRIES 3         /* of each choice in the first round */
 #define GOES 3
@@ -143,13 +143,14 @@ C_LOOP loop_daxpy(double *restrict a, const double *b, const double *restrict c,
 }
 
 #define WIDTHS_OF(name) { name "_avx512", name "_avx512_fma", name "_avx", name "_avx_fma", name "_sse2" }
+#define TRIADS { "k_triad_avx512", "k_triad_avx512_fma", "k_triad_avx", "k_triad_avx_fma", "k_triad_sse2", "k_triad_grouped_sse2" }
 static const struct stream streams[] = {
-	{ "stream", { WIDTHS_OF("k_triad"), WIDTHS_OF("k_triad_nt") }, { loop_triad, loop_triad_nt }, 3, 1, 2, 24, { 0, 1, 2 } },
+	{ "stream", { TRIADS, WIDTHS_OF("k_triad_nt") }, { loop_triad, loop_triad_nt }, 3, 1, 2, 24, { 0, 1, 2 } },
 	{ "copy", { WIDTHS_OF("k_copy"), WIDTHS_OF("k_copy_nt") }, { loop_copy, NULL }, 2, 1, 1, 16, { 1, 0, 0 } },
 	{ "load", { WIDTHS_OF("k_read"), { NULL } }, { NULL, NULL }, 1, 0, 0, 8, { 0, 0, 0 } },
 	{ "store", { WIDTHS_OF("k_write"), WIDTHS_OF("k_write_nt") }, { loop_store, NULL }, 1, 0, 0, 8, { 0, 0, 0 } },
 	{ "update", { WIDTHS_OF("k_copy"), { NULL } }, { loop_update, NULL }, 1, 0, 0, 16, { 0, 0, 0 } },
-	{ "daxpy", { WIDTHS_OF("k_triad"), { NULL } }, { loop_daxpy, NULL }, 2, 0, 1, 24, { 0, 1, 1 } },
+	{ "daxpy", { TRIADS, { NULL } }, { loop_daxpy, NULL }, 2, 0, 1, 24, { 0, 1, 1 } },
 };
 /* likwid-bench's, in the order of WIDTHS_OF's instructions. */
 static const struct { const char *name; unsigned width; } variants[VARIANTS] = {
@@ -303,7 +304,7 @@ static bool has(unsigned width)
 		avx = __builtin_cpu_supports("avx");
 	const char *const widest = getenv("WIDEST");
 	const unsigned first = !widest || !strcmp(widest, "avx512") ? 0 : !strcmp(widest, "avx") ? 2 : 4;
-	const bool here[WIDTHS] = { wide, wide, avx, avx && __builtin_cpu_supports("fma"), true };
+	const bool here[WIDTHS] = { wide, wide, avx, avx && __builtin_cpu_supports("fma"), true, true };
 
 	return width >= first && here[width];
 }
