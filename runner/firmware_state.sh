@@ -14,7 +14,8 @@ flock 6
 [ ! -s "$state" ] || exit 0
 [ "$(cat "$folder/failed" 2>/dev/null | wc -l)" -lt 3 ] || exit 1 # another OVMF, or a host that is too busy
 work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+guest=
+trap '[ -z "$guest" ] || { kill "$guest" 2>/dev/null; wait "$guest"; } 2>/dev/null; rm -rf "$work"' EXIT # timeout passes TERM on to QEMU; KILL would end timeout alone
 mkfifo "$work/monitor.in" "$work/monitor.out" || exit 1
 exec 7<>"$work/monitor.in" 8<>"$work/monitor.out"
 
@@ -35,8 +36,8 @@ answered() {
 	done
 	return 1
 }
-ended() { printf 'quit\n' >&7; wait "$guest"; }
-give_up() { echo "$state" >>"$folder/failed"; kill -KILL "$guest" 2>/dev/null; wait "$guest" 2>/dev/null; exit 1; }
+ended() { printf 'quit\n' >&7; wait "$guest"; guest=; }
+give_up() { echo "$state" >>"$folder/failed"; exit 1; }
 translated() { answered "info jit" '^TB count +([0-9]+)' && blocks=${BASH_REMATCH[1]}; } # blocks of code that ran so far
 no_pci_yet() { answered "info pci" 'BAR[0-9]: ' && [[ $line =~ 0xf+[ef]?\ ?\[ ]]; } # a device has no address
 keep() { # keep FILE: stops the guest, and keeps its state if the firmware got no further meanwhile
