@@ -1,4 +1,4 @@
-/* pmu/base.h: what every layer needs: integer types, statuses, a few helpers.
+/* pmu/base.h: definitions for every layer: integer types, statuses, a few helpers.
  *
  * The rooms below efi/ and runner/ know no operating system and no C library: they are compiled freestanding, once, and the
  * same objects are linked into the UEFI application and the host command. */
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How a call ended. Results go through pointers; no status is dropped. */
+/* The outcome of a call. Results go through pointers; no status is dropped. */
 enum status {
 	ST_OK = 0,
 	ST_FAULT,       /* the processor raised #GP, #UD, #PF, #MC, ... */

@@ -1,9 +1,9 @@
 /* pmu/sampling_gate.h: registers by which sampling into the debug store begins and ends.
  *
  * The processor writes a record whenever an armed event retires, to the address in IA32_DS_AREA, which is mapped while a job
- * runs and at no other time. So drivers prepare all other registers, and the job itself writes these: on ahead of the
- * kernel in the list's order, off behind it in the opposite one (asm/measure_sampled.asm, k_measure_sampled). A register whose two values are
- * equal is left as it is behind the kernel: it holds the sample itself. A job that does not come to its end has k_measure_off called for it (struct job, `undo`). */
+ * runs and at no other time. Therefore drivers prepare all other registers, and the job itself writes these: on before the
+ * kernel in the list's order, off after it in the opposite order (asm/measure_sampled.asm, k_measure_sampled). A register whose two values are
+ * equal is not written after the kernel: it holds the sample itself. For a job that does not end normally k_measure_off is called (struct job, `undo`). */
 #ifndef PMU_SAMPLING_GATE_H
 #define PMU_SAMPLING_GATE_H
 
@@ -26,7 +26,7 @@ static inline void sampling_gate_add(struct sampling_gate *g, uint32_t msr, uint
 	g->list[g->count++].off = off;
 }
 
-/* Puts the gate into the block of a job whose entry is k_measure_sampled. */
+/* Stores the gate in the block of a job whose entry is k_measure_sampled. */
 static inline void sampling_gate_load(const struct sampling_gate *g, struct measure_block *block)
 {
 	block->gates = g->count;

@@ -56,7 +56,7 @@ void request_init(struct request_list *l, const struct processor *p);
  * ST_MISSING: no such name; ST_SYNTAX: an unknown modifier, or a required filter is missing; ST_RANGE: a value out of range; ST_FULL;
  * ST_UNSUPPORTED: the metric lacks an event here, or needs a feature this processor lacks. */
 MUST_CHECK enum status request_events(struct request_list *l, const char *list, struct text *problem);
-/* What is to be said beside the request's count, "" nothing: that it is of a privilege level at which no workload runs. */
+/* A note on the request's count, "" for none: it is restricted to a privilege level at which no workload runs. */
 const char *request_note(const struct request *r);
 MUST_CHECK enum status request_metrics(struct request_list *l, const char *list, struct text *problem);
 

@@ -11,7 +11,7 @@ struct modifier { const char *at; size_t length, key; uint64_t value; bool given
 
 /* The modifier behind w's character *from, which moves on; false: none left. *st: whether the value is a number. */
 bool request_modifier_next(const struct word *w, size_t *from, struct modifier *m, enum status *st);
-/* Whether it is this one, without a value or with one. */
+/* Whether the modifier has that key, and no value or a value. */
 bool request_modifier_is_flag(const struct modifier *m, const char *key);
 bool request_modifier_is_valued(const struct modifier *m, const char *key);
 /* All modifiers from w's character `from` on, into r->event and r->use. ST_SYNTAX, ST_RANGE: `problem` names the one. */

@@ -1,4 +1,4 @@
-/* bench/curves/curve_pass.h: shared by curve.c (points, and how a value follows from them) and curve_knee.c (values that are the last point before
+/* bench/curves/curve_pass.h: shared by curve.c (points, and the value derived from them) and curve_knee.c (values at the last point before
  * a knee). */
 #ifndef BENCH_CURVE_PASS_H
 #define BENCH_CURVE_PASS_H
@@ -15,7 +15,7 @@ struct pass {
 	uint32_t iterations;          /* iterations of the shorter window */
 	bool at_least;                /* the fill buffers were full first */
 	bool pair_stays;              /* the pair prefetcher fetches lines although it was switched off */
-	bool disturbed;               /* every attempt at a sample was */
+	bool disturbed;               /* every attempt at a sample was disturbed */
 	bool pieces;                  /* the DTLB keeps large pages in pieces */
 	const char *limit;            /* why the knee is not that of the buffer that the row is about, NULL: it is */
 	bool limited;                 /* since another structure was full first */
@@ -35,7 +35,7 @@ uint32_t curve_region_lines(const struct row_curve *c, uint64_t bytes);
 /* Beyond the ring: the page of the fillers' line, and where the row looks for what was full, as many lines as displace those of an L1. */
 #define CURVE_HOT_OFFSET (9 * 64u) /* of the fillers' line: its low address bits differ from those of a node's lines */
 uint64_t curve_limit_bytes(const struct cpu *cpu, const struct row_curve *c);
-/* Brings the numbers of CURVE_BESIDE into the level that is to answer their loads. */
+/* Brings the numbers of CURVE_BESIDE into the level that shall answer their loads. */
 MUST_CHECK enum status curve_limit_prepare(struct pass *p);
 /* Whether the fill buffers were full at the knee, of so many misses, and nothing else was: p->limit, p->limited. `one`: a miss. */
 MUST_CHECK enum status curve_limit(struct pass *p, uint32_t misses, int64_t one);

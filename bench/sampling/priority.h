@@ -1,8 +1,8 @@
-/* bench/sampling/priority.h: which of several counters acts first where they are due at one instruction.
+/* bench/sampling/priority.h: which of several counters that are due at one instruction is served first.
  *
- * SDM volume 3B, 18.8.1.1 (Nehalem): counters are served in the order of their numbers, so that of simultaneous overflows and PEBS assists the one of
- * the lowest counter comes first; the threshold of the buffer is reported behind the record that meets it. No interrupt is needed to see it: a record
- * holds IA32_PERF_GLOBAL_STATUS as it is when the record is written. The loads are those of a chase through memory, each later than the time until
+ * SDM volume 3B, 18.8.1.1 (Nehalem): of simultaneous overflows and PEBS assists that of the lowest counter number
+ * comes first, and the buffer's threshold is reported after the record that meets it. No interrupt is needed to observe this, because a record
+ * holds the value of IA32_PERF_GLOBAL_STATUS at the time it is written. The loads are those of a chase through memory, each later than the time until
  * PEBS is armed.
  *
  * ORDER_PRIORITY_RECORDS    all sampling counters are due at the same load: how many write their records in the order of their numbers

@@ -1,4 +1,4 @@
-/* bench/sampling/sample_parts.h: what the load-latency event and IBS have in common; for sample*.c alone. */
+/* bench/sampling/sample_parts.h: code shared by the load-latency event and IBS; only for sample*.c. */
 #ifndef BENCH_SAMPLE_PARTS_H
 #define BENCH_SAMPLE_PARTS_H
 
@@ -18,14 +18,14 @@ uint32_t sample_codes(const struct processor *p, enum source source);
 void sample_describe_all(const struct sampled_load *loads, uint32_t *work, uint32_t codes, struct sample_result *out);
 /* How many loads came from the sources `codes`. */
 uint32_t sample_own(const struct sample_result *out, uint32_t codes);
-/* Whether most of the loads came from the row's sources at addresses of the chase; else the verdict says what did not. */
+/* Whether most of the loads came from the row's sources at addresses of the chase; otherwise sets the verdict and its reason. */
 bool sample_sources_hold(struct sample_result *out, uint32_t codes, int64_t least_milli);
-/* The verdict on the value, beside a row's; `whose`: SAMPLE_CHASE, or another way to name what the row timed. */
+/* The verdict from comparing the value with the row's; `whose` names the row's loads: SAMPLE_CHASE or another name. */
 #define SAMPLE_CHASE "the chase"
 void sample_compare(struct sample_result *out, int64_t milli, const char *whose);
 /* The verdict of a method that failed. */
 void sample_failed(struct sample_result *out, enum status st);
-/* A row whose samples contradict it is no longer ok; `method` names who says so. */
+/* Makes a row unproven if its samples contradict it; `method` names them in the reason. */
 void sample_unprove(const struct sample_result *out, const char *method, struct row_result *row);
 
 /* sample_ibs.c: the same by IBS, as sample_row. */

@@ -1,4 +1,4 @@
-/* bench/uncore/boxes.h: which uncore boxes a run found and why the others cannot count, reported once a run. */
+/* bench/uncore/boxes.h: the uncore boxes that a run found, and the reasons why others cannot count; reported once per run. */
 #ifndef BENCH_BOXES_H
 #define BENCH_BOXES_H
 

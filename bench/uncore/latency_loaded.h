@@ -1,11 +1,11 @@
-/* bench/uncore/latency_loaded.h: reads of a socket from its memory by boxes, alone and while its other cores read all they can. */
+/* bench/uncore/latency_loaded.h: residence of a socket's reads of its memory in each box, for a lone chase and while the other cores saturate memory. */
 #ifndef BENCH_LATENCY_LOADED_H
 #define BENCH_LATENCY_LOADED_H
 
 #include "bench/measure/measure.h"
 #include "bench/catalogue/result.h"
 
-/* One window of `loads` of the chase, alone or beside the others. *together: all began at once, undisturbed. */
+/* Runs one window of `loads` of the chase in that state. *together: all cores began at once, undisturbed. */
 struct latency_loaded_chase {
 	enum status (*window)(void *self, enum latency_loaded_state state, uint64_t loads, bool *together);
 	void *self;
@@ -13,8 +13,8 @@ struct latency_loaded_chase {
 	int64_t penalty_milli;                 /* that the load costs the chase, core cycles */
 };
 
-/* Counts the boxes of the bench's core's socket around such windows. Where they are absent, or their counts are not those of the chase,
- * *out says why, or stays as it is if no event of the processor counts such reads. */
+/* Counts the boxes of b->core's socket around such windows. If they are absent, or their counts are not those of the chase,
+ * *out has the reason; it stays unchanged if the processor has no event for such reads. */
 void latency_loaded_count(struct bench *b, const struct latency_loaded_chase *chase, struct latency_loaded_result *out);
 
 /* JSON: an object of results.json, or null. Table: one line. */

@@ -10,7 +10,7 @@
 
 /* The event for each count, as uncore_plan takes it; NULL: none. `each`: one event counts on as many boxes as there are channels or links; its name
  * is at the first of their indices. */
-struct traffic_method { const char *names[TRAFFIC_COUNTS]; bool each; uint8_t line_units; /* of a link's event: how many a line is */ };
+struct traffic_method { const char *names[TRAFFIC_COUNTS]; bool each; uint8_t line_units; /* of a link's event: units per line */ };
 /* Uses the processor's expressions of the concepts. false: channels cannot count lines. */
 bool traffic_method_of(const struct processor *p, struct traffic_method *out);
 /* Number of counts, from `count` on, that a slot's event fills. */
@@ -55,8 +55,8 @@ void traffic_reduce(const struct traffic *t, const struct bench *b, unsigned goo
 /* Stops the counters and releases the pairs' memory. */
 void traffic_stop(struct traffic *t, const struct bench *b);
 
-/* A stream in memory that is `ok` stays so only if the channels that are counted read and wrote lines in the proportion of its arrays, and at least a part of what it moved; else
- * it is `unproven` with the figures. Nothing happens where a socket's channels are not counted. */
+/* An `ok` stream in memory becomes `unproven`, with the figures, unless the counted channels read and wrote lines in the proportion of its arrays and
+ * at least a part of the moved lines. No effect where a socket's channels are not counted. */
 struct kernel;
 void traffic_judge(const struct kernel *k, struct row_result *out);
 

@@ -11,7 +11,7 @@
 #include "bench/uncore/traffic.h"
 
 const char *uncore_latency_verdict_name(enum uncore_latency_verdict v);
-/* What a failed call makes of it: a fault, a time-out, or failed. */
+/* The verdict for a failed call: a fault, a time-out, or failed. */
 enum uncore_latency_verdict uncore_latency_verdict_of(enum status st);
 
 /* --- uncore_latency_report.c: JSON: an object, null for UNCORE_LATENCY_NONE. Table: lines below the row's own. */

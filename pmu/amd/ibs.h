@@ -22,10 +22,10 @@
 #define IBS_THRESHOLD_STEP 128u /* cycles */
 #define IBS_THRESHOLD_MOST 2048u
 
-/* Registers as they were read. */
+/* Registers as read. */
 struct ibs_registers { uint64_t ip, data, data2, data3, linear, physical; };
 
-/* Where a load's data came from: codes 1 to 8 and 12 as recorded (five bits: PPR of family 19h models 10h to 1Fh; three bits: 2, 3, 4 and 7), and
+/* The source of a load's data: codes 1 to 8 and 12 as recorded (five bits: PPR of family 19h models 10h to 1Fh; three bits: 2, 3, 4 and 7), and
  * those that other fields tell. They are the codes of the processor's table of data sources. */
 enum ibs_source {
 	IBS_UNKNOWN = 0, IBS_L1 = 9, IBS_IN_FLIGHT = 10, IBS_DRAM_REMOTE = 11, IBS_EXTENSION_REMOTE = 13, IBS_L2 = 14, IBS_UNCACHED = 15
@@ -45,7 +45,7 @@ struct ibs_op {
 	bool has_source;                 /* of a load whose source the registers tell */
 };
 
-/* What the registers say. `broken_source`: the data source is not valid for software prefetches and misses that got no buffer of their own
+/* Decodes the registers. `broken_source`: the data source is not valid for software prefetches and misses that got no buffer of their own
  * (erratum 1293). ST_BROKEN: fields contradict each other. */
 MUST_CHECK enum status ibs_decode(const struct ibs_registers *r, uint32_t capabilities, bool broken_source, struct ibs_op *out);
 
@@ -65,12 +65,12 @@ bool ibs_has_erratum(const struct cpu *cpu, const char *quirk);
 
 /* Prepares sampling on a core; writes nothing. ST_UNSUPPORTED with *why: no IBS, or none that counts ops. */
 MUST_CHECK enum status ibs_open(struct ibs *s, const struct access *a, const struct cpu *cpu, unsigned core, const char **why);
-/* From now on only loads that miss the L3 leave samples: misses 1: each; else those alone whose line took so many cycles, a multiple of the step. 0: all ops.
+/* Restricts samples to loads that miss the L3 (misses 1), or to those whose line took at least `misses` cycles, a multiple of the step; 0: samples all ops.
  * ST_UNSUPPORTED with *why: the processor has no such filter. */
 MUST_CHECK enum status ibs_filter(struct ibs *s, unsigned misses, const char **why);
 /* Prepares the next sample, whose job writes s->gate. */
 MUST_CHECK enum status ibs_start(struct ibs *s);
-/* Stops what the job may have left on. *taken: there is a sample, and *out has it. */
+/* Disables sampling if the job did not. *taken: *out has a sample. */
 MUST_CHECK enum status ibs_stop(struct ibs *s, bool *taken, struct ibs_op *out);
 
 #endif

@@ -23,7 +23,7 @@
 /* Registers as they were read; `extended` 0 where there is none. */
 struct ibs_fetch_registers { uint64_t control, linear, physical, extended; };
 
-/* What a processor's samples do not tell, or tell otherwise. */
+/* Errata of a processor's samples. */
 struct ibs_fetch_errata {
 	bool no_miss;    /* 1238: the bit of L1I misses is not valid */
 	bool more_sizes; /* 1347: the page size has another code */
@@ -42,7 +42,7 @@ struct ibs_fetch {
 	bool missed_tlb, missed_second_tlb;
 };
 
-/* What the registers say. */
+/* Decodes the registers. */
 void ibs_fetch_decode(const struct ibs_fetch_registers *r, uint32_t capabilities, struct ibs_fetch_errata errata, struct ibs_fetch *out);
 
 struct ibs_fetcher {
@@ -56,12 +56,12 @@ struct ibs_fetcher {
 
 /* Prepares sampling on a core; writes nothing. ST_UNSUPPORTED with *why: no IBS of fetches. */
 MUST_CHECK enum status ibs_fetch_open(struct ibs_fetcher *s, const struct access *a, const struct cpu *cpu, unsigned core, const char **why);
-/* From now on only fetches that miss the L3 leave samples. ST_UNSUPPORTED with *why: the processor has no such filter. */
+/* Restricts samples to fetches that miss the L3. ST_UNSUPPORTED with *why: the processor has no such filter. */
 MUST_CHECK enum status ibs_fetch_filter(struct ibs_fetcher *s, const char **why);
-/* Prepares the next sample, of a fetch so many behind the start, a multiple of IBS_FETCH_STEP, or up to as many less as a step has. Its job writes s->gate.
+/* Prepares the next sample: of the fetch number `fetches` after the start, a multiple of IBS_FETCH_STEP, or of one up to a step earlier. Its job writes s->gate.
  * ST_RANGE: no step, or beyond IBS_FETCH_MOST. */
 MUST_CHECK enum status ibs_fetch_start(struct ibs_fetcher *s, unsigned fetches);
-/* Reads the sample, and switches sampling off. *taken: there is one, and *out has it. */
+/* Reads the sample and disables sampling. *taken: *out has a sample. */
 MUST_CHECK enum status ibs_fetch_stop(struct ibs_fetcher *s, bool *taken, struct ibs_fetch *out);
 
 #endif

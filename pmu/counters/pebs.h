@@ -2,7 +2,7 @@
  *
  * Sources: SDM volume 3B, "Precise Event Based Sampling" and "Load Latency Performance Monitoring
  * Facility"; Levinthal's guide, "Precise Memory Access Events". Records are taken in bursts that are
- * smaller than the buffer: start, run, stop, read. No interrupt is ever asked for. The job that is run begins and ends
+ * smaller than the buffer: start, run, stop, read. No interrupt is ever requested. The sampled job starts and stops
  * the sampling itself (sampling_gate.h).
  *
  * A counter under PEBS overflows after `period` events; the first event after the hardware is armed writes a record, and
@@ -15,7 +15,7 @@
 #include "pmu/counters/counters.h"
 #include "pmu/sampling_gate.h"
 
-#define PEBS_COUNTERS_MAX 4 /* sampled at once: record formats 0 to 3 have no more, and nobody asks for more */
+#define PEBS_COUNTERS_MAX 4 /* sampled at once: record formats 0 to 3 have no more, and no caller uses more */
 
 /* Record layout of a format: offsets in bytes, 0 = this format has no such field. */
 struct pebs_layout {
@@ -29,7 +29,7 @@ struct pebs_layout {
 	uint32_t groups;        /* adaptive records: what MSR_PEBS_DATA_CFG asks for, which each record repeats; 0: not adaptive */
 };
 
-/* A record in one form. What the format does not have is 0. */
+/* A record in a common form; fields that its format lacks are 0. */
 struct pebs_record {
 	uint64_t flags;
 	uint64_t ip;            /* of the instruction after the one that caused the record */
@@ -48,13 +48,13 @@ struct pebs_request {
 	uint64_t period;        /* events per overflow, 1 .. 2^31 - 1; use primes, so that no loop synchronises with it */
 	bool companion;         /* count the same event on another counter too */
 	const struct event *beside; /* another event to count at the same time, NULL: none */
-	uint8_t wanted;         /* 1 + the counter it is to have; 0: any that can sample it */
+	uint8_t wanted;         /* 1 + the required counter; 0: any that can sample it */
 	/* out, of pebs_start */
 	uint8_t counter, companion_counter, beside_counter;
 	bool has_companion, has_beside; /* a counter was free for it */
 	/* out, of pebs_stop */
-	uint64_t events;        /* what the companion counted */
-	uint64_t beside_events; /* what `beside` counted */
+	uint64_t events;        /* the companion's count */
+	uint64_t beside_events; /* the count of `beside` */
 	uint64_t since;         /* events since the last record or the start, as the sampling counter has them */
 };
 

@@ -1,10 +1,10 @@
-/* runner/commands/fetch.h: runs out of a log of the serial line. */
+/* runner/commands/fetch.h: rebuilds runs from a log of the serial line. */
 #ifndef RUNNER_FETCH_H
 #define RUNNER_FETCH_H
 
 #include "runner/options/command.h"
 
-/* Makes the log's runs again, each in a folder of its own below `folder`. Returns the exit status, after a line on standard error for what is missing. */
+/* Rebuilds each of the log's runs in a folder of its own below `folder`. Returns the exit status; missing lines are named on standard error. */
 int fetch_log(const struct command *c, const char *log, const char *folder);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "runner/data/fleet.h"
 
-/* One file that needs no other: machines x rows, what is outlying, drifts, what differs. */
+/* One self-contained file: machines x rows, outliers, drifts and their differences. */
 void fleet_html(FILE *to, const struct fleet *f);
 
 #endif

@@ -1,4 +1,4 @@
-/* runner/commands/replay_report.h: the forms in which `stallmeter replay` tells what it found. */
+/* runner/commands/replay_report.h: the output formats of `stallmeter replay`. */
 #ifndef RUNNER_REPLAY_REPORT_H
 #define RUNNER_REPLAY_REPORT_H
 
@@ -13,7 +13,7 @@ struct replay_report {
 	uint64_t written;                  /* of elements of a list, so far */
 };
 
-/* To standard output: what comes first; one access with its line; what comes last. */
+/* To standard output: the head; one access with its line; the tail. */
 void replay_report_begin(struct replay_report *r);
 void replay_report_access(struct replay_report *r, unsigned line, const char *text, size_t bytes, const struct trace_verdict *v);
 void replay_report_end(struct replay_report *r);

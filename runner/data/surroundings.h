@@ -1,4 +1,4 @@
-/* runner/data/surroundings.h: what stands around the measurements: machine, firmware, registers, settings. */
+/* runner/data/surroundings.h: the circumstances of the measurements: machine, firmware, registers, settings. */
 #ifndef RUNNER_SURROUNDINGS_H
 #define RUNNER_SURROUNDINGS_H
 
@@ -12,7 +12,7 @@ extern const unsigned surroundings_sections_count;
 const struct doc_node *surroundings_section(const struct document *d, const char *section);
 /* A value as one line: lists and objects in parentheses, null as "-". */
 void surroundings_value(struct text *t, const struct document *d, const struct doc_node *n);
-/* Whether a key belongs to the day of the run and not to the machine. */
+/* Whether a key describes the run (its date, its label) and not the machine. */
 bool surroundings_of_the_day(const char *key);
 
 #endif

@@ -1,4 +1,4 @@
-/* runner/data/trace_cpus.h: which logical processor of the simulated machine stands for each that a trace names. */
+/* runner/data/trace_cpus.h: maps the processors of a trace to logical processors of the simulated machine. */
 #ifndef RUNNER_TRACE_CPUS_H
 #define RUNNER_TRACE_CPUS_H
 
@@ -8,10 +8,10 @@
 #define TRACE_CPU_NONE  0xFFFFu
 
 struct trace_cpus {
-	bool given;                       /* by a map; else worked out from what was seen */
+	bool given;                       /* by a map; otherwise derived from the trace */
 	bool linux_form;                  /* a tracepoint of Linux was seen */
-	unsigned seen, highest;           /* how many different ones, and the highest number */
-	uint16_t order[TRACE_CPUS_MOST];  /* in the order in which they came */
+	unsigned seen, highest;           /* number of different processors, and the highest one */
+	uint16_t order[TRACE_CPUS_MOST];  /* in order of appearance */
 	uint16_t map[TRACE_CPUS_MOST];    /* TRACE_CPU_NONE: not in use */
 	enum { CPUS_MACHINE, CPUS_LINUX, CPUS_LIST, CPUS_ORDER } how;
 	bool paired;                      /* the machine got two threads a core for it */
@@ -21,7 +21,7 @@ void trace_cpus_init(struct trace_cpus *c);
 /* MAP: "machine" (thread t % threads of core t / threads), "linux" (first threads of all cores, then second ones), or a list
  * of TRACE=MACHINE and FROM-TO=FROM-TO, separated by commas or blanks. ST_SYNTAX. */
 MUST_CHECK enum status trace_cpus_map(struct trace_cpus *c, const char *text, size_t bytes);
-/* A processor was named. ST_RANGE: its number is too high. */
+/* Notes a processor that the trace names. ST_RANGE: its number is too high. */
 MUST_CHECK enum status trace_cpus_see(struct trace_cpus *c, unsigned cpu, bool by_linux);
 /* After the whole trace has been seen: fills in the map. The machine is given a second thread a core if the trace names more processors
  * than it has and that suffices. ST_RANGE: they do not fit. */

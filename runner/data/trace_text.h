@@ -1,7 +1,7 @@
 /* runner/data/trace_text.h: reads recorded register accesses, line by line. docs/replay.md has the forms, which may be mixed:
  *   own      the lines of pmu/backend/trace.h, and "cpus MAP"
  *   Linux    the tracepoints msr:read_msr, msr:write_msr and msr:rdpmc as ftrace, trace-cmd and perf script print them; other
- *            tracepoints, stack traces and headers between them are passed over; lost events are told
+ *            tracepoints, stack traces and headers between them are ignored; lost events are reported
  *   mmiotrace  "R WIDTH TIME MAP ADDRESS VALUE PC PID" and "W ..."
  * Numbers of the own form are decimal or 0x-hexadecimal, those of the tracepoints hexadecimal. */
 #ifndef RUNNER_TRACE_TEXT_H
@@ -32,7 +32,7 @@ struct traced {
 	size_t text_bytes;
 };
 
-/* What one line asks for. ST_MISSING: nothing (blank, comment, passed over); ST_SYNTAX: *problem says what a line reads. */
+/* Parses one line. ST_MISSING: no access (blank, comment, ignored); ST_SYNTAX: *problem has the expected form. */
 MUST_CHECK enum status trace_text_read(const char *line, size_t bytes, struct traced *out, const char **problem);
 
 #endif

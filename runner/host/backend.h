@@ -1,4 +1,4 @@
-/* runner/host/backend.h: opens what a subcommand measures on. */
+/* runner/host/backend.h: opens the machine that a subcommand measures, simulated or this one. */
 #ifndef RUNNER_BACKEND_H
 #define RUNNER_BACKEND_H
 

@@ -1,4 +1,4 @@
-/* runner/shim/request.h: what the shim asks of `stallmeter simulate`: one request a connection to a Unix socket in the abstract space. */
+/* runner/shim/request.h: the shim's requests to `stallmeter simulate`: one per connection to a Unix socket in the abstract namespace. */
 #ifndef RUNNER_SHIM_REQUEST_H
 #define RUNNER_SHIM_REQUEST_H
 

@@ -1,5 +1,5 @@
-/* runner/shim/serve.h: what `stallmeter simulate` answers to the programs that it runs: their requests come from runner/shim/shim.c, and from
- * whoever else finds the socket. */
+/* runner/shim/serve.h: the answers of `stallmeter simulate` to the programs that it runs. Their requests come from runner/shim/shim.c; any other
+ * process may connect to the socket, too. */
 #ifndef RUNNER_SHIM_SERVE_H
 #define RUNNER_SHIM_SERVE_H
 
