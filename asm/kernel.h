@@ -43,7 +43,7 @@ struct kernel {
 	uint32_t data_bytes;          /* bytes loaded and stored per iteration */
 	uint32_t fixed_instructions;
 	uint32_t count_argument;      /* which argument, 0 .. 5, is the number of iterations */
-	uint32_t step_bytes;          /* of a stream: what an iteration goes on by in each of its arrays; else 0 */
+	uint32_t step_bytes;          /* of a stream: advance of an iteration in each of its arrays; else 0 */
 	uint32_t units;               /* operations per iteration that the kernel is about, counted where its code has them; 0: not marked */
 };
 

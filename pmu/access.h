@@ -165,7 +165,7 @@ static inline uint64_t control_va(const struct access *a, unsigned core) { retur
 static inline uint64_t ds_va(const struct access *a, unsigned core) { return SPACE_DS + (uint64_t)(a->first + core) * DS_BYTES; }
 
 struct text;
-/* Names the register of a failed access: "register 0x3F6 does not answer"; what is generally known where no layer keeps it. */
+/* Names the register of a failed access: "register 0x3F6 does not answer"; a general text if no layer recorded it. */
 void access_failure_text(const struct access *a, struct text *t);
 
 #endif

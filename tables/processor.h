@@ -1,4 +1,4 @@
-/* tables/processor.h: what a processor is known to have. Const data only, written by
+/* tables/processor.h: the description of a processor. Const data only, written by
  * tables/generate.py from the text files of this folder; discovered facts live in struct cpu. */
 #ifndef TABLES_PROCESSOR_H
 #define TABLES_PROCESSOR_H
@@ -20,17 +20,17 @@ struct event {
 	uint64_t extra_value;
 	const struct netburst_use *netburst; /* NetBurst's counters count it, so; NULL: PERFEVTSEL does */
 	const char *what;      /* what it counts, in our own words */
-	const char *source;    /* where the row comes from */
+	const char *source;    /* the source of the row */
 	uint8_t privilege;     /* EVENT_USER, EVENT_KERNEL: at which levels it counts; 0 as EVENT_KERNEL, where the kernels run */
 };
 enum { EVENT_USER = 1, EVENT_KERNEL = 2 };
 
-/* What an event can mean: what rows, stall terms, checks and samples ask for. */
+/* A meaning that an event can have, used by rows, stall terms, checks and samples. */
 struct concept { const char *name, *unit, *what; };
 extern const struct concept concepts[]; /* sorted by name */
 extern const uint16_t concept_count;
 
-/* How well an expression means its concept. SUPERSET counts more, SUBSET less, CYCLES the cycles that it lasts instead of how often it comes. */
+/* How exactly an expression counts its concept. SUPERSET counts more, SUBSET less, CYCLES the cycles that it lasts instead of how often it comes. */
 enum exactness { EXACTNESS_NONE, EXACTNESS_EXACT, EXACTNESS_SUPERSET, EXACTNESS_SUBSET, EXACTNESS_CYCLES };
 struct expression_term {
 	const struct event *event; /* with the modifiers of the expression: not always one of processor.events; NULL: of a box */

@@ -35,7 +35,7 @@ void canvas_init(struct canvas *c, uint32_t *at, unsigned width, unsigned height
 unsigned canvas_column(const struct canvas *c);
 unsigned canvas_line(const struct canvas *c);
 void canvas_fill(struct canvas *c, unsigned x, unsigned y, unsigned width, unsigned height, uint32_t colour);
-/* Draws n characters of s over what is there, up to its end or the picture's edge. Returns the x after the last one. */
+/* Draws n characters of s over the picture, up to the end of s or the picture's edge. Returns the x after the last one. */
 unsigned canvas_text(struct canvas *c, unsigned x, unsigned y, uint32_t colour, const char *s, size_t n);
 /* Scrolls the lines of pixels from y `from` to y `to` up by `by`; the vacated lines are cleared to ground. */
 void canvas_scroll(struct canvas *c, unsigned from, unsigned to, unsigned by);

@@ -32,7 +32,7 @@ struct html {
 
 /* Escapes text as HTML text and as an attribute's value. Control bytes and invalid UTF-8 become U+FFFD. */
 void html_text(struct html *h, const char *s);
-/* A name of rows or events: a narrow column may break it behind a dot or an operator, and nowhere else. */
+/* A name of rows or events: a narrow column may break it only after a dot or an operator. */
 void html_name(struct html *h, const char *s);
 /* <h2 id=ID>TITLE</h2> in a section that the next one or the end closes, and one line of explanation below it. */
 void html_section(struct html *h, const char *id, const char *title, const char *explanation);

@@ -35,7 +35,7 @@ struct writer {
 	struct text json, csv;
 	struct text profile;     /* workloads of a profile in the form of results.json; at = NULL: no room was requested */
 	size_t json_bytes, profile_bytes;
-	unsigned kinds;          /* of cores, for which there is room */
+	unsigned kinds;          /* the number of kinds of cores for which there is room */
 	bool comma;
 	struct text accounting, trust, study; /* in the form of results.json, with their keys but for the first */
 	struct json environment;

@@ -10,7 +10,7 @@
 
 #include "bench/results/writer.h"
 
-/* Whether a status is unexpected for a row of the table; `limited`: the relation says what was full before that which the row is about. */
+/* Whether a status is unexpected for a row of the table; `limited`: the relation names the structure that was full before the row's own. */
 typedef bool cross_check_odd(const void *self, unsigned row, enum row_status status, bool limited);
 
 /* Compares the rows and amends them by writer_amend. */

@@ -10,10 +10,10 @@
 /* State needed to name events: the latest values of the extra registers that complete an event. */
 struct listing {
 	const struct processor *processor;
-	const struct access *access;  /* tells where registers in memory are; NULL: they are not described */
+	const struct access *access;  /* locates registers in memory; NULL: they are not described */
 	struct { uint32_t msr; uint64_t value; } extras[LISTING_EXTRAS];
 	unsigned extra_count;
-	struct box_places places; /* of boxes that the machine tells of */
+	struct box_places places; /* of boxes that the machine locates itself */
 	bool restoring;         /* writes restore values found: they select no event */
 };
 

@@ -10,7 +10,7 @@
 struct speed_clock {
 	void *self;
 	uint64_t (*now_ns)(void *self);
-	unsigned runs; /* full-length runs, the fastest of which counts: several for a clock that runs on while other programs have the processor */
+	unsigned runs; /* full-length runs, the fastest of which counts: several, because the clock also runs while other programs have the processor */
 };
 
 /* The working set of a case; each core runs the kernel over its own. */

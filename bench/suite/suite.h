@@ -22,8 +22,8 @@ bool suite_selects_name(const struct suite_settings *s, const char *name, unsign
 /* Runs the selected rows. ST_OK whatever their results; another status when nothing could run at all. */
 MUST_CHECK enum status suite_run(const struct access *a, const struct cpu *cpu, const struct suite_settings *s,
                                  const struct suite_host *host, struct suite_summary *out);
-/* The same on n kinds of cores of one machine, one after the other: names of rows have the kind behind an @. Kind CORE_KIND_ALL runs the rows of
- * all cores alone. */
+/* The same on n kinds of cores of one machine, one after the other, with @KIND appended to the names of rows. Kind CORE_KIND_ALL runs only the
+ * rows of all cores. */
 MUST_CHECK enum status suite_run_kinds(const struct suite_kind *kinds, unsigned n, const struct suite_settings *s, const struct suite_host *host,
                                        struct suite_summary *out);
 /* A key of build, machine and settings in the journal's first line: a run may resume a journal with an equal key. */

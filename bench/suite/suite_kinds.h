@@ -1,4 +1,4 @@
-/* bench/suite/suite_kinds.h: the kinds of cores of a machine, each with its own descriptor behind a guard of its own; one where all are alike.
+/* bench/suite/suite_kinds.h: the kinds of cores of a machine, each with its own descriptor and guard; one kind if all cores are alike.
  *
  * Rows run on one kind after the other. Behind them, as a kind of its own, all cores together run what several cores do at once: without counters
  * and without a register that is written, since no descriptor holds of them all. */

@@ -1,4 +1,4 @@
-/* bench/suite/suite_select.h: queries on settings within the suite, beside those of suite.h. */
+/* bench/suite/suite_select.h: queries on settings for use within the suite. */
 #ifndef BENCH_SUITE_SELECT_H
 #define BENCH_SUITE_SELECT_H
 

@@ -1,4 +1,4 @@
-/* bench/workloads/stall_model.h: the stall terms of tables/stall_terms.csv: what a processor counts for each, and how much of their cost can be
+/* bench/workloads/stall_model.h: the stall terms of tables/stall_terms.csv: the processor's counts for each, and how much of their cost can be
  * charged. Both accountings use it: that of the built-in workloads (workload_account.h) and that of a user's counts (bench/report/user_account.h).
  *
  * P x N is the cost of events that nothing hides. Counts do not show overlap, but three of them bound it (Levinthal's guide):

@@ -8,7 +8,7 @@
 #define TRUST_ENTRIES 151
 
 enum trust_base { TRUST_ONE, TRUST_ITERATION, TRUST_INSTRUCTIONS, TRUST_LOADS, TRUST_STORES, TRUST_CYCLES, TRUST_TICKS };
-/* Whose counters: the core's, or those of the uncore in its socket or in the one whose memory the row reads. */
+/* The counters used: the core's, or the uncore's of its own socket or of the socket whose memory the row reads. */
 enum trust_side { TRUST_CORE, TRUST_OWN, TRUST_HOME };
 enum trust_verdict { TRUST_RIGHT, TRUST_OVER, TRUST_UNDER, TRUST_UNKNOWN, TRUST_VERDICTS };
 const char *trust_verdict_name(enum trust_verdict v);
@@ -33,7 +33,7 @@ void trust_run(struct bench *b, struct trust_result *out);
 /* The value of "trust" of the results; lines for screen and log. */
 void trust_json(struct text *t, const struct trust_result *r);
 void trust_lines(struct text *t, const struct trust_result *r);
-/* What the counts of an entry of `k`'s are, from what it counted and what it should be a fraction of: `base_milli` a unit, cycles or ticks. */
+/* Judges an entry: its counts against the expected fraction of `base_milli` per unit, cycles or ticks. */
 void trust_judge(struct trust_entry *e, const struct trust_facts *f, const struct row *r, const struct kernel *k, int64_t base_milli);
 
 /* --- trust_uncore.c ---------------------------------------------------------------------------- */

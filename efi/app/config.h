@@ -18,7 +18,7 @@ struct origin { const char *file; unsigned line; };
 #define CONFIG_TEXT 256
 struct config {
 	enum backend_kind backend;
-	char machine[CONFIG_TEXT]; /* behind "sim:" */
+	char machine[CONFIG_TEXT]; /* the text after "sim:" */
 	struct origin backend_from;
 	char suite[CONFIG_TEXT];
 	struct origin suite_from;

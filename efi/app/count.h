@@ -1,4 +1,4 @@
-/* efi/app/count.h: the settings `count`, `metrics`, `workload` and `interval_ms`: what `stallmeter stat` does. */
+/* efi/app/count.h: the settings `count`, `metrics`, `workload` and `interval_ms`: the counterpart of `stallmeter stat`. */
 #ifndef EFI_COUNT_H
 #define EFI_COUNT_H
 
@@ -10,7 +10,7 @@
 
 /* Where the counts go when they are complete. */
 struct count_keeper { void *self; enum status (*keep)(void *self, const char *name, const void *bytes, size_t n); };
-/* Counts, prints what was counted and gives it to the keeper as counts.txt. The guard is ready. */
+/* Counts, prints the counts and saves them as counts.txt. The guard must be ready. */
 enum exit_status run_count(struct msr_guard *g, const struct cpu *cpu, const struct config *k, const struct watchdog *watchdog,
                            const struct count_keeper *keeper);
 

@@ -1,4 +1,4 @@
-/* efi/app/resume.h: what earlier boots left: an interrupted run, starts that completed nothing, a series of boots.
+/* efi/app/resume.h: the state that earlier boots left: an interrupted run, boots that completed nothing, a series of boots.
  *
  * \stallmeter\state.txt holds `starts`, the number of consecutive starts that completed nothing, and, while a run is
  * repeated over several boots, `series` (the runs' numbers) and `key` (of suite_key). `processors` is the first way of starting
@@ -25,7 +25,7 @@ struct resume_state {
 bool resume_begin(struct resume_state *s, struct files *files);
 /* A row has ended, or the application by itself: this start has completed something. */
 void resume_progress(struct resume_state *s, struct files *files);
-/* How the processors are to be started, at least as `wish` says, and recorded before it is done. resume_started: it came back. */
+/* Chooses the method of starting the processors, not an earlier one than `wish`, and records it before it is used. resume_started: it returned. */
 enum start resume_start(struct resume_state *s, struct files *files, enum start wish);
 void resume_started(struct resume_state *s, struct files *files);
 /* Records a run of a series of `boots`; returns whether another boot follows. */

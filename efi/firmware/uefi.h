@@ -9,7 +9,7 @@ struct uefi {
 	EFI_HANDLE image;
 	EFI_SYSTEM_TABLE *system;
 	EFI_BOOT_SERVICES *boot;
-	EFI_LOADED_IMAGE *loaded; /* NULL if the firmware does not tell */
+	EFI_LOADED_IMAGE *loaded; /* NULL if the firmware does not provide it */
 };
 extern struct uefi uefi;
 

@@ -10,10 +10,10 @@ struct served {
 	char name[ADDRESS_TEXT + 64];   /* its whole address */
 	char *text;                     /* NULL: the server has none */
 	size_t bytes;
-	char problem[ADDRESS_TEXT + 200]; /* why it could not be asked, one line; "" if it could */
+	char problem[ADDRESS_TEXT + 200]; /* why the request failed, one line; "" if it did not */
 };
 
-/* Asks beside the file that was loaded for stallmeter-UUID.ini (SMBIOS's, as DSP0134 7.2.1 prints it, lower case), then
+/* Requests from the folder of the loaded file stallmeter-UUID.ini (SMBIOS's, as DSP0134 7.2.1 prints it, lower case), then
  * stallmeter-MAC.ini (of the card, two digits a byte with dashes), then stallmeter.ini; the first that is there is taken. */
 void served_get(struct served *s, const struct network *n, const uint8_t uuid[16]);
 void served_put(struct served *s);

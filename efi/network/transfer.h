@@ -8,14 +8,14 @@
 #define TRANSFER_S       10u
 #define TRANSFER_BYTES_S 100000u
 
-/* How it ended. The server has what was put: TRANSFER_DONE. It says that there is a file of this name: TRANSFER_EXISTS. */
+/* The outcome. TRANSFER_DONE: the server has the file. TRANSFER_EXISTS: the server had a file of this name. */
 enum transfer { TRANSFER_DONE, TRANSFER_EXISTS, TRANSFER_MISSING, TRANSFER_REFUSED, TRANSFER_FAILED };
 struct transfer_answer {
 	enum transfer is;
 	unsigned code;            /* HTTP's status, or TFTP's error code; 0: no answer */
 	enum status status;       /* ST_OK: there is an answer; else why not */
 	bool no_tls;              /* https, and the firmware has no TLS */
-	size_t bytes;             /* of what was got */
+	size_t bytes;             /* of the downloaded file */
 };
 
 /* At most `most` bytes; more is TRANSFER_FAILED with ST_FULL. */

@@ -1,4 +1,4 @@
-/* efi/network/upload.h: a run's journal and files to a server, as they come: PUT by HTTP or HTTPS, or TFTP's write.
+/* efi/network/upload.h: uploads a run's journal and files during the run: PUT by HTTP or HTTPS, or TFTP's write.
  *
  * Names. Each run has a folder of its own below the settings' address, NAME-MAC-NNNN: NAME as on the stick, MAC of the network
  * card, so that no two machines ever want the same one, NNNN the first number that the server has no run of: under which it takes
@@ -29,7 +29,7 @@ struct upload {
 	const struct network *network;
 	const struct clock *clock;
 	struct files *files;
-	char to[ADDRESS_TEXT];        /* as the settings say, with a slash at its end */
+	char to[ADDRESS_TEXT];        /* from the settings, with a slash at its end */
 	char run[FILE_NAME_MAX];      /* NAME-MAC */
 	char dir[UPLOAD_DIR];         /* address of the run's folder, with its slash or dash; "" until the server has taken a first file */
 	unsigned number;
@@ -51,13 +51,13 @@ struct upload {
 
 /* `to`: an address that address_parse takes. `name`: the run's, without its number. No traffic yet. */
 void upload_open(struct upload *u, const struct network *n, const struct clock *clock, struct files *files, const char *to, const char *name);
-/* Continues what an earlier boot began of the run that `files` has open, if upload.txt says so. */
+/* Continues the upload that an earlier boot began for the run that `files` has open, if upload.txt records one. */
 void upload_resume(struct upload *u);
-/* The journal has grown to this; what is due is put. */
+/* Reports the journal's new length, and uploads the parts that are due. */
 void upload_journal(struct upload *u, const char *journal, size_t bytes);
 /* A complete file: put at once, or kept. */
 void upload_file(struct upload *u, const char *name, const void *bytes, size_t n);
-/* Puts what is left until all is there, `feed` (of the watchdog) between attempts; Esc ends it. ST_OK: the server has all. */
+/* Uploads the rest, with a call of `feed` (of the watchdog) between attempts; Esc ends it. ST_OK: the server has all. */
 MUST_CHECK enum status upload_finish(struct upload *u, void (*feed)(const void *self), const void *self);
 /* Runs on the stick that the server does not have whole: sent now, as far as it answers. */
 void upload_earlier(struct upload *u, void (*feed)(const void *self), const void *self);

@@ -1,4 +1,4 @@
-/* efi/network/upload_state.h: what upload.txt beside a run on the stick says of it. */
+/* efi/network/upload_state.h: the state of an upload in upload.txt, in the run's directory on the stick. */
 #ifndef EFI_NETWORK_UPLOAD_STATE_H
 #define EFI_NETWORK_UPLOAD_STATE_H
 

@@ -1,4 +1,4 @@
-/* efi/platform/acpi.h: what the firmware's tables say about memory nodes, distances, PCI and timers. */
+/* efi/platform/acpi.h: memory nodes, distances, PCI and timers from the firmware's tables. */
 #ifndef EFI_ACPI_H
 #define EFI_ACPI_H
 
@@ -43,7 +43,7 @@ struct acpi {
 	/* FADT: the power-management timer's port, 0 if there is none, and its width */
 	uint16_t pm_timer_port;
 	uint8_t pm_timer_bits;
-	uint16_t serial_port;             /* SPCR: of the firmware's serial console, 0 if it does not say */
+	uint16_t serial_port;             /* SPCR: of the firmware's serial console, 0 unknown */
 };
 
 /* Tests corrupt tables by a switch (FWCFG_ACPI) before they are read. */

@@ -29,7 +29,7 @@ struct smbios {
 void fault_inject_smbios(const uint8_t **at, uint32_t *bytes);
 /* Strings are printable ASCII; what is missing is "". */
 void smbios_open(struct smbios *s);
-/* A hash of what identifies a machine: UUID, serial number, maker, product, board. */
+/* A hash of the machine's identity: UUID, serial number, maker, product, board. */
 uint64_t smbios_identity(const struct smbios *s);
 
 #endif

@@ -45,7 +45,7 @@ struct core {
 	uint32_t apic_id;
 	unsigned node;
 	bool lost;                /* did not answer; never used again */
-	bool left_on;             /* what its last job had left on could not be undone */
+	bool left_on;             /* registers that its last job had left on could not be restored */
 	volatile uint32_t answered; /* 1: in our loop; 2: back in the firmware */
 	struct quiet_saved saved;
 	uint64_t *idt;            /* 256 gates of 16 bytes */

@@ -3,9 +3,9 @@
 #define EFI_START_H
 
 enum start {
-	START_AUTO, /* MP services; without them, or when they start nobody, as START_SIPI */
+	START_AUTO, /* MP services; without them, or when they start no processor, as START_SIPI */
 	START_SIPI, /* INIT and start-up messages */
-	START_ONE,  /* none is started: the boot processor alone */
+	START_ONE,  /* only the boot processor */
 	START_COUNT
 };
 

@@ -10,14 +10,14 @@
 #include "efi/processor/watchdog_io.h"
 
 struct watchdog {
-	unsigned seconds; /* 0: none; less than asked for where the chipset's cannot wait as long */
+	unsigned seconds; /* 0: none; less than requested if the chipset's cannot wait so long */
 	struct watchdog_chip_state chip;
 	struct watchdog_bmc bmc;
 	uint64_t fed_at;  /* TSC, by watchdog_feed_seldom */
 	char found[160];   /* which there are, for the results */
 };
 
-/* Arms what there is and reports it in a line, and what of it cannot be used in another; seconds 0: no effect, no report. */
+/* Arms the available watchdogs and reports them in a line, unusable ones in another; seconds 0: no effect, no report. */
 void watchdog_arm(struct watchdog *w, const struct smbios *smbios, unsigned seconds);
 /* The time starts over. */
 void watchdog_feed(const struct watchdog *w);

@@ -23,10 +23,10 @@ struct watchdog_chip_state {
 	const struct watchdog_chip *chip; /* NULL: none is armed */
 	const struct watchdog_chip *unusable; /* one that is there and cannot be used */
 	const char *why;                  /* why not */
-	unsigned seconds;                 /* that it waits: its longest, where that is less than asked for */
+	unsigned seconds;                 /* the wait: as requested, or its longest */
 	uint32_t function;                /* of bus 0, as in IN_CONFIG */
 	uint64_t base;                    /* of its registers */
-	uint32_t saved[WATCHDOG_SAVED];   /* what it changed, in the order of its kind */
+	uint32_t saved[WATCHDOG_SAVED];   /* former values of the changed registers, in the order of its kind */
 	uint64_t addresses[2];               /* where, if that is not at `base` */
 	uint8_t layout;                   /* of an FCH */
 };

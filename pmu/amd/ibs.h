@@ -56,7 +56,7 @@ struct ibs {
 	unsigned ops;                /* between the start and the sample at most */
 	uint64_t filter;             /* bits of IBS_OP_CTL */
 	bool broken_source;
-	struct sampling_gate gate;   /* what the sampled job writes */
+	struct sampling_gate gate;   /* the registers that the sampled job writes */
 	struct ibs_registers before; /* when the job began */
 };
 

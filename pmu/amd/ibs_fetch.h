@@ -51,7 +51,7 @@ struct ibs_fetcher {
 	unsigned core;
 	uint64_t filter;             /* bits of IBS_FETCH_CTL */
 	struct ibs_fetch_errata errata;
-	struct sampling_gate gate;   /* what the sampled job writes */
+	struct sampling_gate gate;   /* the registers that the sampled job writes */
 };
 
 /* Prepares sampling on a core; writes nothing. ST_UNSUPPORTED with *why: no IBS of fetches. */

@@ -18,15 +18,15 @@ struct box_place { uint64_t base; uint8_t box, teller, instance, control, counte
 struct box_places {
 	struct pci_address teller[BOX_TELLERS_MAX];
 	uint8_t tellers;
-	bool tables;          /* the tellers told tables */
+	bool tables;          /* the tellers have discovery tables */
 	uint16_t count;
 	uint16_t unknown;     /* units of a table that no box is described for */
-	uint16_t refused;     /* units whose table is not as described, or that there is no room for */
+	uint16_t refused;     /* units whose table contradicts the description, or for which there is no room */
 	const char *why;      /* the first of these; NULL: none */
 	struct box_place list[BOX_PLACES_MAX];
 };
 
-/* Whether the machine tells where the box is. */
+/* Whether the machine locates the box itself. */
 bool box_place_told(const struct uncore_box *b);
 /* Looks for all of a processor's. ST_OK also where there are none. */
 MUST_CHECK enum status box_place_find(const struct access *a, const struct processor *p, struct box_places *out);

@@ -24,7 +24,7 @@ struct core_kind {
 
 /* All cores together, as a kind of the name "all". */
 #define CORE_KIND_ALL "all"
-/* All names of kinds that there are, "" first: cores that are not told apart. */
+/* All names of kinds, "" first: for cores that are not distinguished. */
 #define CORE_KIND_NAMES 5
 extern const char *const core_kind_names[CORE_KIND_NAMES];
 

@@ -38,8 +38,8 @@ struct msr_guard {
 	struct pci_address known;      /* function whose device id was read last, and */
 	bool known_good;               /* whether it was the described one */
 	struct register_failure failure; /* the last one */
-	struct box_places places;      /* of boxes that the machine tells of */
-	struct writable_msr placed;    /* a register of one of them, the last that was asked for */
+	struct box_places places;      /* of boxes that the machine locates itself */
+	struct writable_msr placed;    /* the register of one of them that was looked up last */
 	uint32_t refused;              /* writes refused so far; each is a bug of this program */
 };
 

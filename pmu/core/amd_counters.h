@@ -16,7 +16,7 @@ void amd_identify(const struct access *a, struct cpu *cpu);
 uint32_t amd_select_msr(const struct cpu *cpu, unsigned counter);
 uint32_t amd_count_msr(const struct cpu *cpu, unsigned counter);
 
-/* Version 2: registers that enable all counters together and tell their overflows; PERF_CTL's enable bit is needed as well. */
+/* Version 2: registers that enable all counters together and report their overflows; PERF_CTL's enable bit must be set, too. */
 #define AMD_GLOBAL_STATUS 0xC0000300u
 #define AMD_GLOBAL_CTL    0xC0000301u
 #define AMD_GLOBAL_CLEAR  0xC0000302u

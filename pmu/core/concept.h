@@ -1,4 +1,4 @@
-/* pmu/core/concept.h: what a processor counts for a concept ("load.hit.l2"): tables/concepts.csv and each processor's concepts.csv.
+/* pmu/core/concept.h: a processor's expressions for concepts ("load.hit.l2"): tables/concepts.csv and each processor's concepts.csv.
  *
  * To count a concept, look up its expression, plan its events together with those of other concepts, and evaluate it from their counts:
  *
@@ -14,7 +14,7 @@
 #include "tables/processor.h"
 
 /* What the processor counts for a concept. NULL: no such concept, or a processor without counters that these tables know.
- * An expression of EXACTNESS_NONE has no terms and says why. */
+ * An expression of EXACTNESS_NONE has no terms but a reason. */
 const struct expression *concept_find(const struct processor *p, const char *name);
 
 /* The same where it can be counted: NULL as well for EXACTNESS_NONE. */

@@ -19,7 +19,7 @@ struct cpu_cache {
 };
 
 /* Where the general counters' registers are. */
-enum pmu_kind { PMU_INTEL, PMU_AMD_LEGACY, PMU_AMD }; /* the second: the four counters of old; the third: those that CPUID tells of */
+enum pmu_kind { PMU_INTEL, PMU_AMD_LEGACY, PMU_AMD }; /* PMU_AMD_LEGACY: four counters; PMU_AMD: as CPUID enumerates them */
 
 /* Last-branch records: those of Intel's models, which their descriptors tell (pairs 0 here); AMD's LbrExtV2; Intel's architectural ones. Of the last, whether
  * privilege levels and kinds of branches can be left out, and whether mispredictions are told (CPUID leaf 0x1C). */
@@ -39,7 +39,7 @@ struct cpu {
 	struct cpu_cache caches[CPU_CACHES_MAX];
 	uint8_t cache_count;
 	struct tlb_facts tlb;     /* from CPUID if enumerated, else from the descriptor */
-	bool tlb_enumerated;      /* CPUID enumerates them: what is not in `tlb` is absent */
+	bool tlb_enumerated;      /* CPUID enumerates TLBs: those not in `tlb` are absent */
 	/* architectural PMU, CPUID 0xA; AMD: version 1 has no register that enables all counters together, 2 has */
 	uint8_t pmu_kind;         /* enum pmu_kind */
 	uint8_t pmu_version, general_counters, general_width, fixed_counters, fixed_width;
@@ -51,7 +51,7 @@ struct cpu {
 	uint64_t perf_capabilities;   /* MSR 0x345, 0 if there is none */
 	bool pebs;                    /* debug store present, not disabled, record format known */
 	uint32_t ibs;                 /* instruction-based sampling: CPUID 0x8000001B EAX; 0: none */
-	struct cpu_branch_records branch_records; /* last-branch records that CPUID tells */
+	struct cpu_branch_records branch_records; /* last-branch records that CPUID enumerates */
 	uint8_t physical_address_bits;
 	uint16_t threads_per_core, threads_per_package; /* CPUID 0x1F or 0xB, of NetBurst 1 and 4; 0 unknown */
 	const struct processor *processor; /* the descriptor that matched, never NULL after ST_OK */
@@ -73,7 +73,7 @@ bool cpu_vendor_is_amd(const char *vendor);
 MUST_CHECK enum status cpu_identify(const struct access *a, struct cpu *cpu);
 /* Takes from *cpu all that is of its descriptor and its counters: what is left holds of cores of several kinds. */
 void cpu_without_counters(struct cpu *cpu);
-/* cpu_check.c: where the processor says otherwise than its descriptor: the processor's word is taken, and *t gets what differs, separated by
+/* cpu_check.c: where CPUID contradicts the descriptor, CPUID's value is used, and *t gets the differences, separated by
  * semicolons. false: nothing. */
 struct text;
 bool cpu_contradictions(const struct cpu *cpu, struct text *t);

@@ -38,9 +38,9 @@ struct lbr {
 	const struct cpu *cpu;
 	unsigned core, pairs;
 	const struct lbr_stack *stack;
-	bool has_info;         /* mispredictions stand in registers of their own (formats 5 and 7, SDM 17.4.8.1; architectural ones) */
+	bool has_info;         /* mispredictions are in separate registers (formats 5 and 7, SDM 17.4.8.1; architectural ones) */
 	bool can_filter;       /* kinds of branches can be left out */
-	uint64_t control;      /* what the register that starts recording holds meanwhile */
+	uint64_t control;      /* value of the register that starts recording, during recording */
 };
 
 /* ST_UNSUPPORTED with *why: no last-branch records on this processor, or no PMU. */

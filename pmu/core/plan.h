@@ -1,4 +1,4 @@
-/* pmu/core/plan.h: which counter counts which event in which run: what pmu/counters/ makes, and programs or has pmu/netburst/ program. */
+/* pmu/core/plan.h: the assignment of events to runs and counters. pmu/counters/ makes and programs it, on NetBurst with pmu/netburst/. */
 #ifndef PMU_PLAN_H
 #define PMU_PLAN_H
 
@@ -13,11 +13,11 @@ struct plan_slot {
 	uint8_t run;            /* number of the run, from 0 */
 	bool fixed;
 	uint8_t counter;        /* general or fixed counter number */
-	uint32_t rdpmc_index;   /* ECX for RDPMC: what goes into the measure block */
+	uint32_t rdpmc_index;   /* ECX for RDPMC, for the measure block */
 };
 
 struct plan {
-	struct plan_slot slots[PLAN_EVENTS_MAX]; /* in the order asked for */
+	struct plan_slot slots[PLAN_EVENTS_MAX]; /* in the order requested */
 	uint8_t count;
 	uint8_t runs;
 };

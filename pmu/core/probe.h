@@ -21,7 +21,7 @@ static inline uint32_t probe_bits(uint32_t value, unsigned high, unsigned low)
 	return (value >> low) & (uint32_t)((1ull << (high - low + 1)) - 1);
 }
 
-/* Fill in p->cpu's caches, and its TLBs: what CPUID does not tell comes from the processor's description. */
+/* Fill in p->cpu's caches and TLBs: from CPUID, otherwise from the processor's description. */
 void probe_caches(struct probe *p);
 void probe_tlbs(struct probe *p);
 

@@ -26,7 +26,7 @@ struct pebs_layout {
 	uint16_t buffer_bytes;  /* at most */
 	uint64_t latency_mask;  /* bits of the latency field that hold it */
 	bool global_status;     /* `status` is IA32_PERF_GLOBAL_STATUS, of all counters */
-	uint32_t groups;        /* adaptive records: what MSR_PEBS_DATA_CFG asks for, which each record repeats; 0: not adaptive */
+	uint32_t groups;        /* adaptive records: the groups in MSR_PEBS_DATA_CFG, which each record repeats; 0: not adaptive */
 };
 
 /* A record in a common form; fields that its format lacks are 0. */
@@ -58,7 +58,7 @@ struct pebs_request {
 	uint64_t since;         /* events since the last record or the start, as the sampling counter has them */
 };
 
-/* A counter that counts beside, without sampling, and overflows at the `until`-th event, 1 .. 2^31 - 1. */
+/* A counter that counts at the same time without sampling, and overflows at the `until`-th event, 1 .. 2^31 - 1. */
 struct pebs_plain { const struct event *event; uint64_t until; uint8_t counter; };
 
 struct pebs {
@@ -76,7 +76,7 @@ struct pebs {
 	const struct pebs_plain *plain; /* must live until pebs_stop */
 	unsigned plain_count;
 	unsigned threshold_records; /* after which the buffer's threshold is met, which sets its bit of the status; 0: never */
-	struct sampling_gate gate; /* out, of pebs_start: what the job that is sampled writes */
+	struct sampling_gate gate; /* out, of pebs_start: the registers that the sampled job writes */
 	struct pebs_request *requests;
 	unsigned count;         /* of requests while sampling, else 0 */
 	unsigned records;       /* of the last burst */
@@ -96,9 +96,9 @@ MUST_CHECK enum status pebs_start(struct pebs *p, struct pebs_request *requests,
 /* For counters_start: what IA32_PEBS_ENABLE must hold while these general counters, one bit each, count the load-latency event (SDM: PEBS_EN and
  * LL_EN of each), over an empty debug-store area. They write no record, for none of them overflows. ST_UNSUPPORTED: PEBS or its records lack it. */
 MUST_CHECK enum status pebs_latency_enable(const struct access *a, const struct cpu *cpu, unsigned core, uint32_t counters, uint64_t *enable);
-/* Stops what the job may have left on, and finds how many records there are. */
+/* Stops sampling if the job did not, and determines the number of records. */
 MUST_CHECK enum status pebs_stop(struct pebs *p);
-/* Decodes a record of l->bytes bytes; what stands in it is not trusted. ST_BROKEN: an adaptive record of other groups or another size than were
+/* Decodes a record of l->bytes bytes, whose contents are not trusted. ST_BROKEN: an adaptive record of other groups or another size than were
  * asked for. SDM volume 3, "Adaptive PEBS"; timed: bits 47:32 of its first word hold the retire latency. */
 MUST_CHECK enum status pebs_decode(const struct pebs_layout *l, bool timed, const uint8_t *record, struct pebs_record *out);
 /* Record i of the last burst, i < p->records. ST_BROKEN: an adaptive record of other groups than were asked for. */

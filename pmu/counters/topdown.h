@@ -1,4 +1,4 @@
-/* pmu/counters/topdown.h: shares of a core's allocation slots by what became of them: PERF_METRICS beside fixed counter 3. */
+/* pmu/counters/topdown.h: shares of a core's allocation slots by their use: PERF_METRICS and fixed counter 3. */
 #ifndef PMU_TOPDOWN_H
 #define PMU_TOPDOWN_H
 

@@ -20,7 +20,7 @@ struct netburst_sample {
 	unsigned core;
 	bool precise;
 	uint8_t *ds;                /* the DS area as C code sees it */
-	struct sampling_gate gate;  /* out, of netburst_sample_start: what the job that is sampled writes */
+	struct sampling_gate gate;  /* out, of netburst_sample_start: the registers that the sampled job writes */
 	struct interrupts taken;    /* the caller gives records and capacity where it samples by interrupts */
 	unsigned records;           /* of the last burst */
 	bool full;                  /* some did not fit */
@@ -36,7 +36,7 @@ MUST_CHECK enum status netburst_sample_stop(struct netburst_sample *s);
 MUST_CHECK enum status netburst_sample_read(const struct netburst_sample *s, unsigned i, struct netburst_record *out);
 /* Bytes of a word of a record: of one of 40 bytes, and of one of 144. */
 enum netburst_record_word { NETBURST_RECORD_NARROW = 4, NETBURST_RECORD_WIDE = 8 };
-/* A record as it lies in memory. */
+/* A record in memory. */
 void netburst_record_read(const uint8_t *at, enum netburst_record_word word, struct netburst_record *out);
 
 #endif

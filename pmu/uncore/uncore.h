@@ -38,7 +38,7 @@ struct uncore {
 	char box_partly[UNCORE_BOXES_MAX][88];        /* "" where all boxes are there that should be; else the first that is not, and why */
 	bool box_lost[UNCORE_BOXES_MAX];              /* ... or all are: what should answer does not */
 	bool box_freeze;     /* the global control does not answer: each box is frozen by its own */
-	struct box_places places; /* of boxes that the machine tells of */
+	struct box_places places; /* of boxes that the machine locates itself */
 	const char *absent;  /* why nothing can count, NULL if something can */
 };
 
@@ -55,12 +55,12 @@ unsigned uncore_instances(const struct uncore *u, const struct uncore_box *box, 
 
 /* Finds an event by name, and its box; NULL if the processor has none of that name. A colon and what follows are not part of it. */
 const struct uncore_event *uncore_event_find(const struct processor *p, const char *name, const struct uncore_box **box);
-/* How many of the units that a link's box counts a line of 64 bytes is: flits of 8 bytes where its description (line_units) says nothing. */
+/* Units per line of 64 bytes in a link's counts: line_units of its description, by default flits of 8 bytes. */
 unsigned uncore_line_units(const struct uncore_box *box);
 
-/* Whether the event counts what counter 0 of its box counts. */
+/* Whether the event counts the event of counter 0 of its box. */
 bool uncore_sees_counter_0(const struct uncore_box *box, const struct uncore_event *event);
-/* Whether filter f of the box does nothing for the event: others ask for it by their unit masks, and it acts on those alone. */
+/* Whether filter f of the box has no effect on the event: it acts only on events that select it by their unit masks. */
 bool uncore_filter_idle(const struct uncore_box *box, const struct uncore_event *event, unsigned f);
 
 struct uncore_slot {
@@ -74,7 +74,7 @@ struct uncore_slot {
 	uint32_t filter[UNCORE_FILTERS_MAX];
 };
 struct uncore_plan {
-	struct uncore_slot slots[UNCORE_EVENTS_MAX]; /* in the order asked for */
+	struct uncore_slot slots[UNCORE_EVENTS_MAX]; /* in the order requested */
 	uint8_t count, runs;
 };
 /* Packs events into runs, each into the first run whose counters can then count all of its events and in which no other one needs a
