@@ -1,7 +1,7 @@
-/* pmu/backend/box_place.h: where the registers of uncore boxes are that the machine tells itself: a function's window, or a discovery table.
+/* pmu/backend/box_place.h: locates the registers of uncore boxes that the machine enumerates: by a function's window, or by a discovery table.
  *
- * The description of a box says which of both (window, type), its registers' offsets and which bits of them may be written. A teller is the function that
- * told; each socket has one. The driver and the guard look for themselves, by the same rules; both only read. */
+ * The description of a box selects one of both (window, type), and has its registers' offsets and writable bits. A teller is the function that holds
+ * the location; each socket has one. The driver and the guard search independently, by the same rules; both only read. */
 #ifndef PMU_BOX_PLACE_H
 #define PMU_BOX_PLACE_H
 

@@ -16,7 +16,7 @@ struct sim_ibs {
 
 /* ST_MISSING: not a register of this unit, or the machine has none. */
 MUST_CHECK enum status sim_ibs_read(const struct machine *m, const struct sim_ibs *s, uint32_t msr, uint64_t *value);
-/* ST_FAULT: #GP; *why then, and after a write that does not do what it looks like, says why; *kind is that finding's. */
+/* ST_FAULT: #GP. *why is its reason, or the reason of a finding about an accepted write; *kind is the finding's kind. */
 MUST_CHECK enum status sim_ibs_write(const struct machine *m, struct sim_ibs *s, uint32_t msr, uint64_t value, enum finding_kind *kind, const char **why);
 /* Whether the next instructions, or fetches, may be sampled. */
 bool sim_ibs_wants(const struct machine *m, const struct sim_ibs *s);

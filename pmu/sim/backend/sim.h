@@ -31,7 +31,7 @@ MUST_CHECK enum status sim_user(struct sim *s, bool user);
 /* Finding n of the latest access through rdmsr, wrmsr, rdpmc, pci_*: NULL when there are no more. */
 const struct sim_finding *sim_latest(const struct sim *s, unsigned n);
 
-/* An address space of somebody else: page tables in memory that this program sees too. */
+/* A foreign address space: another program's page tables, in memory shared with this one. */
 struct sim_page {
 	uint64_t va, page_bytes; /* of the page */
 	uint64_t pa;             /* where the machine has it: node n's memory begins at n * dram.node_bytes */
@@ -42,7 +42,7 @@ struct sim_space {
 	void *self;
 	bool (*page)(void *self, uint64_t va, struct sim_page *out); /* false: not mapped */
 };
-/* From now on jobs run there and not in the machine's own address space; code lies at its fixed address all the same. It is asked again for each job. */
+/* Makes jobs run in that space instead of the machine's own; code stays at its fixed address. The space is queried anew for each job. */
 void sim_space(struct sim *s, const struct sim_space *space);
 
 /* What a job begins and ends with: gpr as instructions number them (RAX RCX RDX RBX RSP ...). */

@@ -19,13 +19,13 @@ struct hart {
 	void *core_memory;
 	struct counters *counters;
 	uint64_t now;                  /* cycle at which its clock can be read */
-	uint64_t asks;                 /* the next instruction is to wait until the others have come to this cycle; 0: it is not */
+	uint64_t asks;                 /* cycle that the other cores must reach before the next instruction executes; 0: none */
 	uint64_t next_smi;             /* cycle; fault.smi_period_us alone */
 	uint64_t instructions;
 	const struct code_entry *running; /* the instruction in progress: its entry stays */
 	struct job *job;               /* NULL: parked */
 	uint64_t end_ip;               /* where its routine returns to */
-	bool undoing;                  /* it did not come to its end; what it left is being undone */
+	bool undoing;                  /* the job did not end normally; its `undo` routine runs */
 	struct interrupts *interrupts; /* taken there; NULL: masked */
 	const bool *beyond;            /* its core's last load went beyond the L2 */
 	uint64_t code_stored;          /* where the instruction in progress stored to code; 0 nowhere */
@@ -84,14 +84,14 @@ void sim_record(struct sim *s, unsigned thread, struct sim_finding *f);
 MUST_CHECK enum status sim_map(struct sim *s, struct mapping *m, bool own);
 MUST_CHECK enum status sim_unmap(struct sim *s, struct mapping *m);
 void sim_unmap_all(struct sim *s);
-/* The mapping with va .. va + bytes - 1 in it, else NULL; of somebody else's space it holds until the next call. */
+/* The mapping with va .. va + bytes - 1 in it, else NULL; for a foreign space valid until the next call. */
 const struct mapping *sim_find(struct sim *s, uint64_t va, uint64_t bytes);
 bool sim_page(void *sim, uint64_t va, struct page_info *out);
 
-/* --- sim_space.c: the address space of somebody else --- */
+/* --- sim_space.c: a foreign address space --- */
 const struct mapping *sim_space_find(struct sim *s, uint64_t va, uint64_t bytes);
 bool sim_space_page(struct sim *s, uint64_t va, struct page_info *out);
-/* What was found there before is looked up again: a job begins. */
+/* Forgets all translations, at the start of a job. */
 void sim_space_forget(struct sim *s);
 /* The job begins with the registers that were given for it. */
 MUST_CHECK enum status sim_space_start(struct sim *s, struct hart *h, const struct sim_registers *r);
@@ -100,11 +100,11 @@ MUST_CHECK enum status sim_space_start(struct sim *s, struct hart *h, const stru
 MUST_CHECK enum status sim_run(struct sim *s, struct job *jobs, unsigned n, uint64_t limit_tsc);
 /* The core cycle below which nothing can happen any more: the clock of the slowest running core. */
 uint64_t sim_slowest(void *sim);
-/* A hart without a job has slept until now, but where the machine's file says that it does not. */
+/* Accounts the sleep of harts without a job, unless the machine file says that they do not sleep. */
 void sim_slept(struct sim *s, struct hart *h, uint64_t until);
 
 /* --- sim_firmware.c --- */
-/* What runs between two jobs, from now on; time goes on by what it takes. */
+/* Runs the firmware's activity between two jobs, which advances time. */
 void sim_firmware(struct sim *s);
 
 /* --- sim_env.c --- */

@@ -33,7 +33,7 @@ struct counter {
 	bool by_retirement;    /* its event is only known at retirement */
 	bool every_cycle;      /* PEBS on a condition that holds in every cycle (TOTAL_CYCLES) */
 	bool armed;            /* PEBS: overflowed; the next occurrence from armed_cycle on writes a record */
-	const char *told;      /* what is wrong with its select, once that has been told */
+	const char *told;      /* the mistake in its select that has been reported */
 };
 
 struct counters {
@@ -83,7 +83,7 @@ struct counters {
 	struct sim_netburst netburst_own, *netburst; /* on NetBurst machines instead: this thread's, or that of its core's
 	                                                first thread */
 	struct sim_netburst_thread netburst_thread;
-	uint32_t lint_told[GENERAL_MAX]; /* rules of counter_lint.c that each counter breaks, and that have been told */
+	uint32_t lint_told[GENERAL_MAX]; /* rules of counter_lint.c that each counter violates and that have been reported */
 	struct sim_finding late; /* found while code ran; reported with the next access */
 };
 
@@ -131,10 +131,10 @@ uint64_t counter_metrics_value(const struct counters *p);
 void counter_metrics_program(struct counters *p);
 MUST_CHECK enum status counter_metrics_write(struct counters *p, uint32_t msr, uint64_t value, struct sim_finding *f);
 
-/* counter_frontend.c: subscribes to what MSR_PEBS_FRONTEND says; false: the model does not tell that apart. */
+/* counter_frontend.c: subscribes to the event selected by MSR_PEBS_FRONTEND; false: the model has no signal for it. */
 bool counter_frontend_listen(const struct counters *p, uint64_t *listen);
 
-/* counter_lint.c: before a select gets a value: what is wrong with another one will be told anew. Mistakes in several registers
+/* counter_lint.c: before a select changes: mistakes of the new value will be reported anew. Mistakes in several registers
  * together, after a write to `address`; the name of a select's event, or NULL. */
 void counter_lint_select(struct counters *p, unsigned n, uint64_t value);
 void counter_lint(struct counters *p, struct sim_finding *f, uint32_t address, uint64_t value);

@@ -33,8 +33,8 @@ struct sim_netburst {
 		uint8_t home;
 		bool written;         /* by the first of the two writes that it takes (erratum N15) */
 		uint64_t pending;     /* ... which had this value */
-		bool told_once;       /* ... and that the second is missing has been told */
-		const char *told;     /* what has been told of it since its CCCR or ESCR changed */
+		bool told_once;       /* ... and the missing second one has been reported */
+		const char *told;     /* the mistake reported since its CCCR or ESCR changed */
 		uint32_t off;         /* `writes` when it was last disabled; 0: never */
 		bool retired;         /* counts as instructions retire: netburst_retired.c */
 		uint32_t kinds;       /* ... what is so special about its event: enum event_flag */

@@ -65,7 +65,7 @@ bool netburst_sim_by_retirement(const struct counters *p, unsigned c);
 /* What prevents sampling and cascades of counter c; NULL: nothing. */
 const char *netburst_sim_not_by_retirement(const struct counters *p, unsigned c);
 
-/* netburst_lint.c. What is wrong with counter c as its registers are (NULL: nothing): told once, when it is live. */
+/* netburst_lint.c. Reports the mistake in the registers of counter c, if any, once, when it is live. */
 void netburst_sim_report(struct counters *p, unsigned c, struct sim_finding *f, uint32_t address, uint64_t value, enum finding_kind kind, const char *why);
 /* Before a CCCR, an ESCR gets a value. */
 void netburst_sim_lint_control(struct counters *p, unsigned c, uint32_t value);

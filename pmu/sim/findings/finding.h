@@ -1,4 +1,4 @@
-/* pmu/sim/findings/finding.h: what a register access earned that is worth a word. docs/lint.md says what each kind means on hardware. */
+/* pmu/sim/findings/finding.h: a mistake or another remark about a register access. docs/lint.md explains each kind on hardware. */
 #ifndef SIM_FINDING_H
 #define SIM_FINDING_H
 
@@ -30,7 +30,7 @@ struct sim_finding {
 	const char *event;      /* its name, or NULL */
 	uint32_t clash;         /* the other register that it clashes with; 0: none */
 	char where[28];         /* "counter 1", "CBo 3 counter 1", or "" */
-	struct sim_findings *more;  /* where further findings of the same access go; NULL: nobody wants them. The caller's: set before an access */
+	struct sim_findings *more;  /* receives further findings of the same access; NULL: dropped. The caller sets it before an access */
 };
 
 /* Further findings of one access. */

@@ -18,7 +18,7 @@ struct sim_register {
 /* The register of performance monitoring at an address of a machine of this kind, whether or not the machine has it; NULL: the address
  * is none of these. */
 const struct sim_register *sim_register_find(const struct machine *m, uint32_t msr);
-/* A finding that says nothing else gets the paragraph about its register, and the counter whose register it is. */
+/* Adds the paragraph about its register, and the register's counter, to a finding without them. */
 void sim_register_complete(const struct machine *m, struct sim_finding *f);
 /* "IA32_PERFEVTSEL1 (0x187)"; of others only the address. */
 void sim_register_name(struct text *out, const struct machine *m, uint32_t msr);

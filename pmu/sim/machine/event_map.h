@@ -30,7 +30,7 @@ _Static_assert(PRECISE_COUNT <= 64, "a mask of them has 64 bits");
 enum event_flag {
 	EVENT_CYCLES = 1,      /* counts cycles in which the condition holds, not occurrences */
 	EVENT_BUS_CLOCK = 2,   /* the signal counts core cycles; the event counts bus clocks */
-	EVENT_OFFCORE_0 = 4,   /* an OFFCORE_RESPONSE register, 0x1A6, says what it counts */
+	EVENT_OFFCORE_0 = 4,   /* an OFFCORE_RESPONSE register, 0x1A6, selects what it counts */
 	EVENT_OFFCORE_1 = 64,  /* ... 0x1A7 */
 	EVENT_UNMODELLED = 8,  /* known by name only; the model has no such signal */
 	EVENT_EXACT = 16,      /* the umask is a code, not a set of bits */
@@ -40,7 +40,7 @@ enum event_flag {
 	EVENT_TSC_CLOCK = 1024,/* the signal counts core cycles; the event counts ticks of the time stamp's clock in them */
 	EVENT_PRECISE = 2048,  /* no condition here, but the processor can sample it */
 	EVENT_REQUESTS = 256,  /* signals[0] is a mask of request types beyond the L2, whatever the response */
-	EVENT_FRONTEND = 1 << 24, /* MSR 0x3F7 says what it counts */
+	EVENT_FRONTEND = 1 << 24, /* MSR 0x3F7 selects what it counts */
 	/* NetBurst */
 	EVENT_INDEPENDENT = 1 << 12,    /* belongs to no thread: counts for any that is asked for */
 	EVENT_FRONT_END = 1 << 13,      /* counts the retired uops that an ESCR of TAGS_FRONT_END tagged */
@@ -75,7 +75,7 @@ struct sim_event {
 	uint8_t signal_count;
 	uint16_t signals[EVENT_SIGNALS]; /* their sum */
 	const char *name;
-	const char *why;       /* NetBurst: what is told where it counts nothing: unmodelled, another ESCR, nothing beside; else NULL */
+	const char *why;       /* NetBurst: reason where it counts 0: unmodelled, wrong ESCR, missing companion event; else NULL */
 };
 
 /* A machine's event map. */

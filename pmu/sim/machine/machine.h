@@ -27,9 +27,9 @@ struct machine {
 	uint64_t text_hash;       /* fnv1a64 of the file's text, and of its event map's if that is not built in */
 	struct machine_file map;  /* the event map that pmu.events names: checked */
 	const struct machine *small; /* what the small cores are, once sim_open has read it; NULL: there are none */
-	const struct event_map *events; /* what it says, once event_map_load has read it: sim_open does */
+	const struct event_map *events; /* the map, once event_map_load (called by sim_open) has read it */
 	struct machine_file uncore_map; /* the one that pmu.uncore_events names: checked; no text: there is no uncore PMU */
-	const struct uncore_map *uncore; /* what it says, once uncore_map_load has read it */
+	const struct uncore_map *uncore; /* the map, once uncore_map_load has read it */
 #define NUMBER(section, name, low, high, preset, what) uint64_t section##_##name;
 #define TEXT(section, name, preset, what) char section##_##name[MACHINE_TEXT];
 #include "pmu/sim/machine/machine.def"

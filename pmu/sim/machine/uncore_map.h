@@ -40,7 +40,7 @@ enum uncore_flag { /* registers and fields that decide which occurrences count *
 	UNCORE_BAND = 1024,    /* a clock: while the frequency is at least that of byte `least` of the filter */
 	UNCORE_BANK = 2048,    /* of rank `least` the bank that the umask names */
 	UNCORE_RANK = 4096,    /* only on a machine that has rank `least` */
-	UNCORE_LANES = 8192,   /* a link that never gives up lanes has all of them in every cycle */
+	UNCORE_LANES = 8192,   /* a link that never drops lanes has all of them in every cycle */
 	UNCORE_EDGE = 16384,   /* beginnings of such cycles */
 	UNCORE_REGION = 32768, /* requests to region `least` of a node */
 	UNCORE_INDIRECT = 65536,    /* only on a machine whose homes send no data straight to cores */

@@ -19,7 +19,7 @@ void coherence_emit_forward(struct memory *s, unsigned sender, unsigned asker, u
 void coherence_emit_home(struct memory *s, unsigned asker, uint32_t line, bool own, bool shared, uint64_t asked, uint64_t ready);
 /* Emits that a line comes from beyond the L3. */
 void coherence_emit_fill(struct memory *s, unsigned socket, uint32_t line, enum mem_source source, uint64_t asked, uint64_t ready);
-/* As `put`, for a line that nobody holds. */
+/* As `put`, for a line that no cache holds. */
 uint32_t socket_put(struct memory *s, unsigned socket, uint32_t first, uint32_t line, uint64_t ready, enum line_state state, uint64_t t);
 /* A request for ownership of a line that is in the socket. */
 struct fill coherence_hit_own(struct memory *s, struct cluster *c, struct line_location p, uint32_t line, uint64_t t);

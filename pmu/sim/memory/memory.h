@@ -94,7 +94,7 @@ void memory_tlb_flush(struct memory *s, uint64_t va, uint64_t bytes);
 /* A core loads CR3: its translations and paging-structure caches are gone; no page of the job address space is global. */
 void memory_cr3_load(struct memory *s, unsigned core);
 
-/* memory_uncore.c: who hears what happens beyond the cores, from now on; the sink is copied. NULL: nobody. */
+/* memory_uncore.c: sets the sink for uncore signals, which is copied; NULL: none. */
 void memory_uncore(struct memory *s, const struct uncore_sink *sink);
 /* A locked operation on two lines locks the whole machine at a core cycle. */
 void memory_bus_lock(struct memory *s, uint64_t core_cycle);

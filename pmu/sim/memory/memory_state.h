@@ -319,7 +319,7 @@ void bus_emit_read(struct memory *s, const struct line_request *q, bool upgrade,
 uint64_t dram_write(struct memory *s, unsigned from, uint32_t line, uint64_t t, unsigned transfers, bool full);
 /* The channel of its home that a line is on. */
 unsigned dram_channel(const struct memory *s, uint32_t line);
-/* The same for a line that was never cached: its home is first asked for the right to write it. */
+/* The same for a line that was never cached: ownership is first requested from its home. */
 uint64_t dram_write_uncached(struct memory *s, unsigned from, uint32_t line, uint64_t t, unsigned transfers, bool full);
 
 #define STRIDE_MOST 2048
