@@ -62,22 +62,25 @@ bool bound_of(struct machine_text *t, const struct bound_work *w, struct bound *
 	const uint64_t lfb = larger(1, machine_field(t, "lfb", "entries")), sq = larger(1, machine_field(t, "sq", "entries")), gq = larger(1, machine_field(t, "gq", "read"));
 	const uint64_t latency[] = { 0, l1_milli, l2_milli, lookup, lookup + bound_memory_milli(t, w->remote, false) };
 	const uint64_t longest = w->level == 4 ? lookup + bound_memory_milli(t, w->remote, true) : latency[w->level];
-	const uint64_t window = larger(1, smaller(smaller(w->window, lfb), smaller(over(sq, w->of_l2), (l3 && w->level > 2) || w->level == 4 ? over(gq, w->cores) : UINT64_MAX)));
+	/* each complex has an L3 with its slices and its tracker, and a way to the others and to memory */
+	const uint64_t complexes = larger(1, machine_field(t, "topology", "complexes")), sharing = over(w->cores + complexes - 1, complexes);
+	const uint64_t window = larger(1, smaller(smaller(w->window, lfb), smaller(over(sq, w->of_l2), (l3 && w->level > 2) || w->level == 4 ? over(gq, sharing) : UINT64_MAX)));
 	const bool beyond = w->level >= 3 && l3, memory = w->level == 4;
 	const uint64_t busy[] = {
 		w->core_milli,
 		w->level >= 2 && l2 ? 1000 * machine_field(t, "l2", "busy_cycles") * (w->in + w->back) * w->of_l2 : 0,
 		/* what comes to an exclusive L3 pushes as much out of the L2; to an inclusive one, what is modified */
-		beyond ? bound_slice_milli(t) * (w->in + (w->emptied ? 0 : inclusive ? w->back : w->in)) * w->cores : 0,
+		beyond ? bound_slice_milli(t) * (w->in + (w->emptied ? 0 : inclusive ? w->back : w->in)) * sharing : 0,
 		memory ? bound_channel_milli(t) * (w->in + (w->emptied ? 0 : w->back) + w->past) * w->cores : 0,
 		memory && w->remote ? line_milli(t, machine_field(t, "link", "bytes_per_second")) * larger(w->in, w->back + w->past) * w->cores : 0,
+		memory && complexes > 1 ? line_milli(t, machine_field(t, "complex", "bytes_per_second")) * w->in * sharing : 0,
 	};
 	const uint64_t in_flight[] = {
 		w->in_core_milli,
 		w->past * bound_ps_milli(t, machine_field(t, "wc", "drain_ps")) / lfb,
 		w->level >= 2 ? w->in * ((fetched && l2 ? l2_milli : latency[w->level]) - l1_milli) / lfb : 0,
 		w->level >= 3 && l2 ? w->in * (latency[w->level] - l2_milli) * w->of_l2 / sq : 0,
-		beyond || memory ? w->in * (latency[w->level] - smaller(latency[w->level], (l3 ? 1000 * machine_field(t, "l3", "core_cycles") : 0) + l2_milli)) * w->cores / gq : 0,
+		beyond || memory ? w->in * (latency[w->level] - smaller(latency[w->level], (l3 ? 1000 * machine_field(t, "l3", "core_cycles") : 0) + l2_milli)) * sharing / gq : 0,
 	};
 
 	uint64_t slowest = w->least_milli ? w->least_milli : w->core_milli;
