@@ -147,7 +147,7 @@ void latency_loaded_count(struct bench *b, const struct latency_loaded_chase *ch
 	if (b->a->ops->unmap(b->a->self, &lock) != ST_OK && st == ST_OK)
 		st = ST_BROKEN;
 	out->verdict = st == ST_OK ? UNCORE_LATENCY_UNPROVEN : st == ST_UNSUPPORTED ? UNCORE_LATENCY_UNSUPPORTED : uncore_latency_verdict_of(st);
-	str_copy(out->reason, sizeof(out->reason), st == ST_UNSUPPORTED ? "a box of it does not keep what is written" : status_name(st));
+	str_copy(out->reason, sizeof(out->reason), st == ST_UNSUPPORTED ? "a box of it does not keep written values" : status_name(st));
 	if (st == ST_OK)
 		judge(b, &c, chase, good, out);
 }

@@ -474,7 +474,7 @@ void uncore_latency_end(struct loop *l, struct row_result *out)
 	q->on = false;
 	note_status(l, st);
 	if (q->status == ST_UNSUPPORTED) {
-		give_up(out, UNCORE_LATENCY_UNSUPPORTED, "a box of it does not keep what is written");
+		give_up(out, UNCORE_LATENCY_UNSUPPORTED, "a box of it does not keep written values");
 		return;
 	}
 	if (q->status != ST_OK) {

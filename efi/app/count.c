@@ -62,7 +62,7 @@ enum exit_status run_count(struct msr_guard *g, const struct cpu *cpu, const str
 	if (s != ST_OK)
 		print("%s:%u: %s\n", from->file, from->line, problem[0] != 0 ? problem : status_name(s));
 	if (restored != ST_OK)
-		print("a register could not be put back: %s\n", status_name(restored));
+		print("a register could not be restored: %s\n", status_name(restored));
 	const enum status saved = s == ST_OK ? keep(&c, keeper) : ST_OK;
 	if (s == ST_OK && saved != ST_OK)
 		print("the counts were not kept: %s\n", status_name(saved));

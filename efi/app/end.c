@@ -23,7 +23,7 @@ void end_run(enum end_action action, enum exit_status status, bool may_return)
 	case END_RETURN:
 		if (may_return)
 			return;
-		print("a processor was lost, or taken from the firmware: reboot instead of a return to it\n");
+		print("a processor was lost, or taken over from the firmware: rebooting instead of returning to it\n");
 		reset(EfiResetCold);
 		break;
 	case END_REBOOT:

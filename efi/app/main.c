@@ -131,7 +131,7 @@ static enum exit_status run_app(struct app *app)
 	if (test[0] == 0) {
 		s = boot_next_set();
 		if (s != ST_OK && s != ST_UNSUPPORTED) /* a PC BIOS has no such thing */
-			print("boot: the firmware does not take this medium as its next one (%s): after a reset its own order decides\n", status_name(s));
+			print("boot: the firmware refuses this medium for its next boot (%s): after a reset its own boot order applies\n", status_name(s));
 		watchdog_arm(&app->watchdog, &app->smbios, app->config.watchdog_s);
 	}
 	if (!app->prepared) {
@@ -147,7 +147,7 @@ static enum exit_status run_app(struct app *app)
 	else if (test[0] == 0)
 		s = screen_open(&app->screen);
 	if (s == ST_FULL)
-		print("no memory for a picture of the screen: its text goes on\n");
+		print("no memory for a copy of the screen: text output continues\n");
 	result = app->config.backend == BACKEND_SIM && test[0] == 0 ? on_simulated(app, &r) : on_machine(app, &r, test);
 	str_copy(app->directory, sizeof(app->directory), r.directory);
 	/* Not only a row completes a start: a count, a plan, a setting that is refused later do. A machine that starts again by itself keeps counting

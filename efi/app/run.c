@@ -397,7 +397,7 @@ static enum exit_status run_guarded(struct suite_kinds *k, const struct access *
 		end_series(r, key);
 	files = summary.files = saved_at_last(r, &here, files, summary.files);
 	if (restored != ST_OK)
-		print("a register could not be put back: %s\n", status_name(restored));
+		print("a register could not be restored: %s\n", status_name(restored));
 	for (unsigned i = 0; i < k->count; i++)
 		if (k->at[i].guard.refused != 0)
 			print("%u register writes were refused: not listed for this processor\n", k->at[i].guard.refused);
@@ -446,7 +446,7 @@ static enum exit_status run_plan(const struct access *a, struct run *r)
 		pages_put(at, PLAN_BYTES_MAX);
 		return problem[0] != 0 ? EXIT_BAD_INPUT : EXIT_BROKEN;
 	}
-	print("%u writes in %u sections; %u registers of cores are put back at the end; nothing was written\n", sum.writes,
+	print("%u writes in %u sections; %u registers of cores are restored at the end; nothing was written\n", sum.writes,
 	      sum.sections, sum.restored);
 	enum status files = at == NULL || file.full ? ST_FULL : keep_alone(r, "plan.txt", file.at, file.length);
 	if (files != ST_OK)
@@ -480,7 +480,7 @@ enum exit_status run_suite(const struct access *a, struct run *r)
 	else if (s != ST_OK)
 		print("the processor could not be identified: %s\n", status_name(s));
 	else if (r->config->backend == BACKEND_HW && k->run[0].cpu->general_counters == 0)
-		print("nothing was run: backend = hw, and this processor shows no performance counters; auto goes without\n");
+		print("nothing was run: backend = hw, and this processor has no performance counters; auto runs without them\n");
 	else if (r->config->count[0] != 0 || r->config->metrics[0] != 0) {
 		const struct count_keeper keeper = { r, keep_alone };
 		result = run_count(&k->at[0].guard, k->run[0].cpu, r->config, r->watchdog, &keeper);

@@ -52,7 +52,7 @@ void served_get(struct served *s, const struct network *n, const uint8_t uuid[16
 		return;
 	if (n->origin.folder[0] == 0) {
 		print("network: %s; no settings from there\n", n->origin.ipv6 ? "started over IPv6, and only IPv4 is used here" :
-		      "the firmware does not tell which server the application came from");
+		      "the firmware does not name the boot server");
 		return;
 	}
 	s->text = pages_get(SERVED_BYTES_MAX + 1);

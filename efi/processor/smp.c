@@ -297,7 +297,7 @@ enum status cores_run(struct hw *h, struct job *jobs, unsigned n, uint64_t limit
 	quiet_leave(b);
 	for (unsigned i = 0; i < n; i++) {
 		if (h->cores[jobs[i].core]->left_on && jobs[i].status != ST_OK) /* told here: no firmware is called in between, nor by others */
-			print("processors: what a job of processor %u had left on could not be undone\n", jobs[i].core);
+			print("processors: registers that a job of processor %u had left on could not be restored\n", jobs[i].core);
 		if (jobs[i].status != ST_OK)
 			return jobs[i].status;
 	}
@@ -388,9 +388,9 @@ static bool start_all(struct hw *h, struct mp_services *mp, const char *without)
 	if (s == EFI_SUCCESS && !waited && anybody(h))
 		return true;
 	if (waited)
-		print("processors: the firmware's MP services wait for the end of what they start; INIT and start-up messages are tried\n");
+		print("processors: the firmware's MP services block until the started code ends; INIT and start-up messages are tried\n");
 	else if (s == EFI_SUCCESS)
-		print("processors: the firmware's MP services start nobody; INIT and start-up messages are tried\n");
+		print("processors: the firmware's MP services start no processor; INIT and start-up messages are tried\n");
 	else
 		print("processors: the firmware cannot start them (status %lx); INIT and start-up messages are tried\n", (unsigned long)(s & ~EFI_ERROR_MASK));
 	return start_taken(h);

@@ -111,13 +111,13 @@ void watchdog_arm(struct watchdog *w, const struct smbios *smbios, unsigned seco
 	if (w->chip.unusable != NULL && w->chip.chip == NULL)
 		print("watchdog: %s: %s\n", w->chip.unusable->name, w->chip.why);
 	else if (w->chip.chip == NULL && bridge() != 0)
-		print("watchdog: none is known of the chipset with the bridge %04x:%04x\n", bridge() & 0xFFFF, bridge() >> 16);
+		print("watchdog: unknown chipset with the bridge %04x:%04x\n", bridge() & 0xFFFF, bridge() >> 16);
 	if (w->chip.chip != NULL || w->bmc.armed)
 		text_fmt(&t, "%s%s%s%s, %u s", chip, chip[0] != 0 && bmc[0] != 0 ? " and " : "", bmc, firmware ? " and the firmware's" : "", w->seconds);
 	else if (firmware)
 		text_fmt(&t, "the firmware's alone, %u s; it cannot act while interrupts are off", w->seconds);
 	else
-		text_fmt(&t, "none works here; a machine that hangs stays so");
+		text_fmt(&t, "none works here; a hung machine stays hung");
 	print("watchdog: %s\n", w->found);
 	if (!firmware && w->chip.chip == NULL && !w->bmc.armed)
 		w->seconds = 0;
@@ -154,6 +154,6 @@ void watchdog_disarm(struct watchdog *w)
 	const bool done = watchdog_bmc_disarm(&w->bmc, &here);
 	loud(flags);
 	if (!done)
-		print("watchdog: the management controller's could not be put back: it may reset the machine\n");
+		print("watchdog: the management controller's could not be restored: it may reset the machine\n");
 	w->seconds = 0;
 }

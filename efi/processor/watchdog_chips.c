@@ -60,9 +60,9 @@
 enum fch_layout { FCH_SB700, FCH_SB800, FCH_PORTS, FCH_MEMORY };
 
 static const char strap[] = "a strap of the board or the firmware keeps it from resetting";
-static const char taken[] = "it is locked, or runs already for somebody else";
-static const char off[] = "the firmware has it switched off";
-static const char dead[] = "it does not keep what is written";
+static const char taken[] = "it is locked or already in use";
+static const char off[] = "the firmware has disabled it";
+static const char dead[] = "it does not keep written values";
 
 static uint32_t config(const struct watchdog_chip_state *c, const struct watchdog_io *io, unsigned reg, unsigned bytes)
 {

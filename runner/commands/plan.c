@@ -49,7 +49,7 @@ static int plan_on(const struct command *c, struct backend *b, const struct suit
 		complain(c, "nothing could be planned: %s", status_name(st));
 		return EXIT_BROKEN;
 	}
-	printf("%u writes in %u sections; %u registers of cores are put back at the end; nothing was written\n", sum.writes,
+	printf("%u writes in %u sections; %u registers of cores are restored at the end; nothing was written\n", sum.writes,
 	       sum.sections, sum.restored);
 	if (sum.refused)
 		complain(c, "%u writes are of registers that this processor's description does not list", sum.refused);

@@ -263,7 +263,7 @@ static void print_differences(const struct command *c, struct environment *e, co
 	if (!cpu_contradictions(cpu, &t))
 		return;
 	environment_add(e, "not_as_described", differs);
-	complain(c, "%s: this processor is not as described: %s; its own word is taken", cpu->processor->name, differs);
+	complain(c, "%s: CPUID contradicts the description: %s; the values of CPUID are used", cpu->processor->name, differs);
 }
 
 struct run_report { const struct access *a; const struct cpu *cpu; const struct suite_summary *summary; const char *kinds; };
@@ -287,7 +287,7 @@ static void write_summary(struct text *t, const void *self)
 static int exit_status(const struct command *c, const struct suite_summary *summary, enum status files, enum status restored)
 {
 	if (restored != ST_OK)
-		complain(c, "a register could not be put back: %s", status_name(restored));
+		complain(c, "a register could not be restored: %s", status_name(restored));
 	if (files != ST_OK || summary->files != ST_OK || restored != ST_OK)
 		return EXIT_BROKEN;
 	if (summary->stopped)

@@ -68,7 +68,7 @@ static int run_kernel(const struct command *c)
 	if (fd >= 0)
 		close(fd);
 	if (!good || a.status) {
-		complain(c, !good ? "the simulated machine does not answer" : a.status == STALLMETER_SIM_MISSING ? "no such kernel or processor" : "the kernel did not come to its end");
+		complain(c, !good ? "the simulated machine does not answer" : a.status == STALLMETER_SIM_MISSING ? "no such kernel or processor" : "the kernel did not finish");
 		return good && a.status == STALLMETER_SIM_MISSING ? EXIT_BAD_INPUT : EXIT_BROKEN;
 	}
 	printf("%" PRIu64 " instructions, %" PRIu64 " cycles\n", a.value[0], a.value[1]);

@@ -95,7 +95,7 @@ static int stat_on(const struct command *c, struct backend *b, const struct sess
 	if (st != ST_OK)
 		complain(c, "%s", problem);
 	if (restored != ST_OK)
-		complain(c, "a register could not be put back: %s", status_name(restored));
+		complain(c, "a register could not be restored: %s", status_name(restored));
 	if (st == ST_MISSING || st == ST_SYNTAX || st == ST_RANGE || st == ST_UNSUPPORTED || st == ST_FULL)
 		return EXIT_BAD_INPUT;
 	if (st != ST_OK || restored != ST_OK)

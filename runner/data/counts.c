@@ -92,7 +92,7 @@ static enum status add(struct counts *c, const struct fields *f, const char *nam
 		snprintf(problem, capacity, "%s:%u: %s: not a count from 0 to %lld", name, line, one.event, (long long)(INT64_MAX / 1000));
 		return ST_RANGE;
 	} else if (!(percent >= 0 && percent <= 100.5)) {
-		snprintf(problem, capacity, "%s:%u: %s: counted for a share of the time that cannot be", name, line, one.event);
+		snprintf(problem, capacity, "%s:%u: %s: impossible share of the counted time", name, line, one.event);
 		return ST_RANGE;
 	} else if (percent < 99.99)
 		one.state = COUNT_MULTIPLEXED;

@@ -127,7 +127,7 @@ enum status perf_event_text(const struct processor *p, const struct event *e, in
 	char after[40] = "", extra[40], name[96];
 	int n;
 	if (e->netburst && !plain) {
-		*why = "perf numbers NetBurst's events by itself";
+		*why = "perf has its own encoding of NetBurst's events";
 		return ST_UNSUPPORTED;
 	}
 	enum status st = extra_term(e, extra, sizeof(extra), why);

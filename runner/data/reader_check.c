@@ -89,7 +89,7 @@ static void walk(struct check *c, const struct doc_node *n, const char *key)
 		if (n->milli == INT64_MAX || n->milli == INT64_MIN) {
 			/* a seed has 64 bits: it is no quantity */
 			if (strcmp(key, "seed"))
-				wrong(c, ST_RANGE, "%.40s is beyond what any measurement gives", n->string);
+				wrong(c, ST_RANGE, "%.40s is implausibly large", n->string);
 		} else if (n->milli < 0 && never_negative(key))
 			wrong(c, ST_RANGE, "%.40s is below zero", n->string);
 		return;

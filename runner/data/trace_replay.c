@@ -189,9 +189,9 @@ static void compare(struct trace_replay *r, unsigned cpu, const struct traced *t
 	struct text out;
 	text_init(&out, words, sizeof(words));
 	if (t->failed && st == ST_OK) {
-		add(r, v, t, TRACE_DIFFERS, "it faulted where it was recorded; here it is carried out");
+		add(r, v, t, TRACE_DIFFERS, "it faulted in the trace; here it succeeds");
 	} else if (!t->failed && st == ST_OK && is_known(r, cpu, t) && answer != t->value && !may_be_frozen(r, cpu, t->address)) {
-		text_fmt(&out, "it read 0x%llx where it was recorded; here it reads 0x%llx", (unsigned long long)t->value, (unsigned long long)answer);
+		text_fmt(&out, "it read 0x%llx in the trace; here it reads 0x%llx", (unsigned long long)t->value, (unsigned long long)answer);
 		struct trace_finding *f = add(r, v, t, TRACE_DIFFERS, words);
 		f->clash_line = line_of(r, cpu, (uint32_t)t->address);
 		str_copy(f->clash, sizeof(f->clash), f->clash_line ? f->register_name : "");

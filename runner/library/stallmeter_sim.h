@@ -17,7 +17,7 @@ enum stallmeter_sim_status {
 	STALLMETER_SIM_FAULT,       /* the processor raises an exception */
 	STALLMETER_SIM_MISSING,     /* no such machine, logical processor or kernel */
 	STALLMETER_SIM_UNSUPPORTED, /* the simulated machine has nothing there */
-	STALLMETER_SIM_FAILED       /* no memory, or the kernel did not come to its end */
+	STALLMETER_SIM_FAILED       /* no memory, or the kernel did not finish */
 };
 
 /* A built-in machine by its name, or a machine file by its path (with a '/' or '.'). threads: logical processors a core, 0: as the file says.

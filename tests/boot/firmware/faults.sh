@@ -16,7 +16,7 @@ boot() { # boot DEVICE PROCESSORS NODES SELFTEST
 			check "$title: core $core: $fault is a status" grep -E "^ok [0-9]+ - core $core: $fault .*status fault" "$log"
 		done
 	done
-	check "$title: what could not be undone is told for each" test "$(grep -c 'had left on could not be undone' "$log")" -eq "$2"
+	check "$title: what could not be undone is told for each" test "$(grep -c 'had left on could not be restored' "$log")" -eq "$2"
 	while read -r verdict number line; do
 		check "$title: guest's $number $line" test "$verdict" = ok
 	done < <(sed -n 's/\r$//; s/^not ok/not_ok/; /^\(ok\|not_ok\) [0-9]/p' "$log")
@@ -33,6 +33,6 @@ runner/qemu.sh --work "$work/q" --smp 4 --options end=return --test lost "$out/s
 log=$work/q/debugcon.log
 check "lost processor: the guest's checks pass" sh -c '! grep "^not ok" "$1" && grep "^ok .* it is counted as lost" "$1"' - "$log"
 check "lost processor: said" grep "1 processors were lost on the way" "$log"
-check "lost processor: a reboot instead of a return" grep "a processor was lost, or taken from the firmware: reboot instead of a return to it" "$log"
+check "lost processor: a reboot instead of a return" grep "a processor was lost, or taken over from the firmware: rebooting instead of returning" "$log"
 check "lost processor: the guest reset" test "$rc" -eq 5
 tap_end

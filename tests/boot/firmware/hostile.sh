@@ -42,7 +42,7 @@ sim="backend=sim:pentium4 suite=$two"
 hostile none 0 2 '^2 rows: ' "suite=$two" --
 hostile ap-fewer 0 2 '^processors: APIC id 1 did not answer and is left out' "suite=$two" --smp 4 --
 also ap-fewer "hostile_fewer_processors_are_counted" jq -e '.machine.cores == 3 and .environment.processors_lost == "1"' "$results"
-hostile ap-blocks 0 2 '^processors: .* wait for the end of what they start; INIT and start-up messages are tried' "suite=$two" --smp 4 --
+hostile ap-blocks 0 2 '^processors: .* block until the started code ends; INIT and start-up messages are tried' "suite=$two" --smp 4 --
 also ap-blocks "hostile_waiting_start_has_all_processors" jq -e '.machine.cores == 4 and .environment.processors_lost == "0"' "$results"
 hostile ap-dead 0 2 '^processors: their start hung in an earlier boot; they are started by INIT and start-up messages' "suite=$two watchdog=12" --smp 4 --reboots -- \
 	-global ICH9-LPC.noreboot=false
@@ -67,8 +67,8 @@ also watchdog hostile_watchdog_is_in_the_results jq -e '.environment.watchdog ==
 # Between the lines of a row's begin and end, each quarter of a second: a row of seconds on any emulator. Without that it is fed 11 times.
 hostile watchdog-only-counts 0 any '^hostile: the watchdog was fed (1[3-9]|[2-9][0-9]|[1-9][0-9]{2,}) times' "end=return suite=read.dram_all.bandwidth repetitions=9 watchdog=1" --smp 4 --
 hostile none,bmc 0 2 "^watchdog: ICH9 and the management controller's and the firmware's, 60 s" "suite=$two watchdog=60" -- -device ipmi-bmc-sim,id=bmc -device isa-ipmi-kcs,bmc=bmc
-also none,bmc hostile_bmc_is_put_back sh -c '! grep "could not be put back" "$1"' - "$log"
-hostile none,bmc-none 0 2 '^watchdog: none is known of the chipset with the bridge 8086:7000' "suite=$two watchdog=60" -- -machine pc
+also none,bmc hostile_bmc_is_put_back sh -c '! grep "could not be restored" "$1"' - "$log"
+hostile none,bmc-none 0 2 '^watchdog: unknown chipset with the bridge 8086:7000' "suite=$two watchdog=60" -- -machine pc
 hostile timer 0 2 '^2 rows: ' "suite=$two" --
 # Every write and flush of a run in turn may fail once: the first ones make folder and state, the last ones the report.
 for n in 2 3 4 9 12 15 18 20; do
@@ -93,7 +93,7 @@ if [ -z "${ONLY:-}" ] || [[ apic-off == $ONLY* ]]; then
 fi
 hostile time-none 0 2 '^2 rows: ' "$sim" --
 also time-none hostile_no_clock_of_the_day_leaves_a_whole_run whole_run
-hostile variables-refused 0 2 '^boot: the firmware does not take this medium as its next one' "$sim" --
+hostile variables-refused 0 2 '^boot: the firmware refuses this medium for its next boot' "$sim" --
 hostile reset-returns 5 2 '^hostile: a reset of type 0 comes back' "$sim end=reboot" --
 also reset-returns hostile_reset_is_done_without_the_firmware grep "shut down or reset" "$work/boot"
 hostile gop-none 0 2 '^console: no framebuffer' "suite=$two" -- -device VGA

@@ -50,7 +50,7 @@ for how in start answer; do
 	check "wake_mp_services_that_${how}_nobody_have_all_processors" jq -e '.machine.cores == 4 and .environment.processors_lost == "0" and .summary.rows == 1' "$results"
 	rc=0
 	runner/qemu.sh --work "$work/q" --limit 200 --smp 4 --options "end=return suite=load.l1.latency" "$out/stallmeter.img" -- "${hidden[@]}" >"$work/boot" 2>&1 || rc=$?
-	check "wake_mp_services_that_${how}_nobody_end_in_a_reboot" grep "lost, or taken from the firmware: reboot instead of a return" "$log"
+	check "wake_mp_services_that_${how}_nobody_end_in_a_reboot" grep "lost, or taken over from the firmware: rebooting instead of returning" "$log"
 done
 hidden=(-fw_cfg name=opt/stallmeter/without,string=mp-services)
 

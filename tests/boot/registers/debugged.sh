@@ -31,5 +31,5 @@ replayed() {
 	cat "$work/debugger" "$work/qemu"
 	tail -n 20 "$work/q/debugcon.log"
 	[ "$found" -eq 0 ] && [ "$rc" -eq 0 ] && grep -q ' accesses as recorded' "$work/debugger" &&
-		grep -q "^$1: load.l1.latency" "$work/q/debugcon.log" && ! grep -q 'refused\|could not be put back' "$work/q/debugcon.log"
+		grep -q "^$1: load.l1.latency" "$work/q/debugcon.log" && ! grep -q 'refused\|could not be restored' "$work/q/debugcon.log"
 }

@@ -38,5 +38,5 @@ timed_out() { # CORE ROW
 check "registers_have_their_values_after_a_kernel_that_never_ends" timed_out 0 load.l2.latency 20
 check "registers_have_their_values_after_another_cores_that_never_ends" timed_out 1 read.l1_all.bandwidth 20
 smp=8
-check "registers_that_stay_changed_are_told" kept 3 1 'a register could not be put back: fault' --fault $((${last:-2} - 1))
+check "registers_that_stay_changed_are_told" kept 3 1 'a register could not be restored: fault' --fault $((${last:-2} - 1))
 tap_end

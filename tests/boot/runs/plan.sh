@@ -14,7 +14,7 @@ rows=load.l3.latency,load.dram_remote.latency
 check "plan_in_the_guest_ends_with_0" guest "mode=plan suite=$rows"
 check "plan_in_the_guest_is_the_host_s" diff "$run/plan.txt" <("$out/stallmeter" plan --suite $rows | sed '$d')
 check "plan_in_the_guest_is_on_the_console" diff "$run/plan.txt" <(sed -n '/^before the first row/,/^[0-9]* writes in/p' "$work/q/debugcon.log" | sed '$d')
-check "plan_in_the_guest_says_that_nothing_was_written" grep -E '^[0-9]+ writes in 4 sections; [0-9]+ registers of cores are put back at the end; nothing was written' "$work/q/debugcon.log"
+check "plan_in_the_guest_says_that_nothing_was_written" grep -E '^[0-9]+ writes in 4 sections; [0-9]+ registers of cores are restored at the end; nothing was written' "$work/q/debugcon.log"
 check "plan_in_the_guest_measures_nothing" test ! -e "$run/results.json"
 
 check "profile_in_the_guest_ends_with_0" guest "profile=memory-access"

@@ -55,7 +55,7 @@ check "today_what_is_written_to_small_cores_has_no_findings" "$out/stallmeter" r
 check "today_large_cores_are_told" jq -e '.machine.descriptor == "alder-lake-p" and (.environment.core_kinds | endswith("rows on p, e, all"))' "$work/alder-lake"/*/results.json
 # A processor of another record format than its descriptor says: its own word is taken, and that is said.
 sed 's/^pebs_format = .*/pebs_format = 5/' tables/machines/ice-lake-sp.machine >"$work/differs.machine"
-check "today_a_contradiction_is_said" says 0 'ice-lake-sp: this processor is not as described: precise records are of format 5, not 4; its own word is taken' \
+check "today_a_contradiction_is_said" says 0 'ice-lake-sp: CPUID contradicts the description: precise records are of format 5, not 4; the values of CPUID are used' \
 	"$out/stallmeter" run --backend sim --machine "$work/differs.machine" --suite load.l2.latency --out "$work/differs"
 check "today_its_own_word_is_taken" jq -e '.environment.not_as_described == "precise records are of format 5, not 4" and (.rows[0].latency_event.verdict == "agrees")' "$work/differs"/*/results.json
 check "today_no_contradiction_elsewhere" sh -c '! grep -l not_as_described "$1"/*/*/results.json | grep -v /differs/' - "$work"
