@@ -102,7 +102,7 @@ static void touch_tree(const struct cache *c, uint64_t *tree, uint32_t way)
 void cache_touch_slow(struct cache *c, uint8_t *block, uint32_t way)
 {
 	if (c->policy == REPLACE_LRU)
-		((int64_t *)(void *)(block + c->stamps_at))[way] = ++c->newest + way;
+		((int64_t *)(void *)(block + c->stamps_at))[way] = ++c->newest;
 	else if (c->policy == REPLACE_TREE)
 		touch_tree(c, (uint64_t *)(void *)block, way);
 }
@@ -114,7 +114,7 @@ uint32_t cache_victim_slow(struct cache *c, const uint8_t *block)
 		const int64_t *stamps = (const int64_t *)(const void *)(block + c->stamps_at);
 		uint32_t oldest = 0;
 		for (uint32_t w = 1; w < c->ways; w++)
-			if (stamps[w] - (int64_t)w < stamps[oldest] - (int64_t)oldest)
+			if (stamps[w] <= stamps[oldest]) /* equal: those that nobody used; the last of them comes first */
 				oldest = w;
 		return oldest;
 	}
@@ -151,7 +151,7 @@ void cache_drop(struct cache *c, uint32_t index)
 	if (c->policy != REPLACE_LRU)
 		return;
 	if (c->ways > CACHE_NIBBLE_WAYS) { /* the next way to be filled */
-		((int64_t *)(void *)(block + c->stamps_at))[way] = --c->oldest + way;
+		((int64_t *)(void *)(block + c->stamps_at))[way] = --c->oldest;
 		return;
 	}
 	uint64_t order = cache_order(block);

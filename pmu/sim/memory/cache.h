@@ -7,8 +7,8 @@
  * one hash byte per line (eight are compared at once), tags, ready times, the owner's bytes per entry, states. An entry's
  * index is its block's offset in units of 64 bytes, followed by seven bits for the way.
  *
- * An empty array is all zeros, so that what nobody uses need not be written: tags are inverted, the order of the ways is kept as what it
- * differs from the first one in, and stamps are higher by their way.
+ * An empty array is all zeros, so that what nobody uses need not be written: tags are inverted, and the order of the ways is kept as what it
+ * differs from the first one in.
  *
  * Ready times have 32 bits and count from an epoch that follows at a distance of at least 2^31 cycles: what was ready
  * before counts as ready at the epoch. No request lags that far behind another. */
