@@ -351,6 +351,8 @@ static PIPE_INLINE enum status account_end(struct core_thread *c, const struct i
 	signal_pulse_often(c->signals, SIG_INSTRUCTIONS_RETIRED, w->retired, 1);
 	if (!quick && p->fused > 1)
 		signal_pulse(c->signals, SIG_UOPS_RETIRED_HEAVY, w->retired, p->fused);
+	if (!quick && p->microcoded)
+		signal_pulse(c->signals, SIG_UOPS_RETIRED_MS, w->retired, p->fused);
 	if (p->ends && (s = end_branch(c, in, p, e, ip, fused, quick, w, &miss)) != ST_OK)
 		return s;
 	if (c->want_retired && c->hooks->retired)

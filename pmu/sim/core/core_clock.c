@@ -11,9 +11,9 @@ static size_t align64(size_t n) { return (n + 63) & ~(size_t)63; }
 	((w) < (first) / 64 || (w) > (last) / 64 ? 0 : (~0ull << ((w) == (first) / 64 ? (first) % 64 : 0)) & (~0ull >> ((w) == (last) / 64 ? 63 - (last) % 64 : 0)))
 #define SELDOM(w) ((RANGE(SIG_UOPS_ISSUED_UNFUSED, SIG_STORES_RETIRED, w) & ~WORD_OF(SIG_UOPS_RETIRED_FUSED, w) & ~WORD_OF(SIG_UOPS_RETIRED_UNFUSED, w)) | \
 	RANGE(SIG_INSTRUCTIONS_DECODED, SIG_STORE_BUFFER_OCCUPANCY, w) | WORD_OF(SIG_MULTIPLIES, w) | WORD_OF(SIG_LOAD_DISPATCHED, w) | \
-	RANGE(SIG_STALL_BY_FETCH, SIG_UOPS_RETIRED_HEAVY, w))
+	RANGE(SIG_STALL_BY_FETCH, SIG_UOPS_RETIRED_MS, w))
 const uint64_t pipe_seldom[SIGNAL_WORDS] = { SELDOM(0), SELDOM(1), SELDOM(2) };
-_Static_assert(SIG_UOPS_RETIRED_HEAVY < 192, "words of pipe_seldom");
+_Static_assert(SIG_UOPS_RETIRED_MS < 192, "words of pipe_seldom");
 
 /* The largest power of two that is not above n (n > 0). */
 static uint32_t power_below(uint64_t n)

@@ -109,7 +109,7 @@ void pipe_assist(struct core_thread *c, uint64_t retired)
 	uint64_t until = retired + m->core_fp_assist_cycles;
 	if (cycles >= m->core_fp_assist_cycles)
 		cycles = (unsigned)m->core_fp_assist_cycles;
-	static const uint8_t told[] = { SIG_UOPS_DECODED_MS, SIG_UOPS_ISSUED_FUSED, SIG_UOPS_ISSUED_UNFUSED, SIG_UOPS_RETIRED_FUSED,
+	static const uint8_t told[] = { SIG_UOPS_DECODED_MS, SIG_UOPS_RETIRED_MS, SIG_UOPS_ISSUED_FUSED, SIG_UOPS_ISSUED_UNFUSED, SIG_UOPS_RETIRED_FUSED,
 		SIG_UOPS_RETIRED_UNFUSED };
 	for (unsigned i = 0; i < COUNT_OF(told); i++) {
 		signal_level(c->signals, (enum signal)told[i], until - cycles, until, width);
