@@ -217,6 +217,12 @@ static enum status shape_dram(const struct row *r, const struct cpu *cpu, struct
 		/* at least two: caches may hold the first from earlier rows, so the chase starts in another */
 		if (s->region_nodes > s->nodes / 2)
 			s->region_nodes = s->nodes / 2;
+		if (pieces && s->region_nodes * (uint64_t)s->line_bytes == pieces) { /* far apart here too */
+			const uint64_t regions = (s->nodes + s->region_nodes - 1) / s->region_nodes;
+
+			s->piece_bytes = (regions * PAGE_4K + PAGE_2M - 1) / PAGE_2M * PAGE_2M;
+			s->span_bytes = pieces / PAGE_4K * s->piece_bytes;
+		}
 		break;
 	}
 	if (s->span_bytes > PAGE_1G)
@@ -470,6 +476,8 @@ uint64_t shape_node(const struct shape *s, uint32_t i, struct random *random)
 		cell = i / s->spread_pages + (s->spread_far_pages ? i / s->spread_far_pages : 0); /* index of the line within its page */
 		return i * page + cell % (page / s->line_bytes) * s->line_bytes;
 	default:
+		if (s->piece_bytes && s->order == ORDER_REGIONS) /* of each piece the next 4 KiB */
+			return place_in_piece(s, i % s->region_nodes) + i / s->region_nodes * (uint64_t)PAGE_4K;
 		if (s->piece_bytes)
 			return place_in_piece(s, i);
 		return s->start_bytes + (uint64_t)i * s->line_bytes;

@@ -127,7 +127,7 @@ enum status window_set_up(struct bench *b, struct working_set *w, unsigned slot,
 	/* A large L3 may hold the cycle's beginning from an earlier row, and its end from linking it. From a region's first node the cycle goes on into the
 	 * next region, so this starts in the middle one. */
 	if (w->shape.order == ORDER_REGIONS && w->shape.region_nodes)
-		w->at += (w->shape.nodes / 2 / w->shape.region_nodes - 1) * (uint64_t)w->shape.region_nodes * w->shape.line_bytes;
+		w->at = w->map.va + shape_node(&w->shape, (w->shape.nodes / 2 / w->shape.region_nodes - 1) * w->shape.region_nodes, &b->random);
 	if (w->shape.order == ORDER_SPARSE)
 		for (uint64_t offset = 0; offset < w->map.bytes; offset += w->shape.line_bytes)
 			if (*(uint64_t *)mapping_at(&w->map, offset)) {
