@@ -305,24 +305,24 @@ static void refusals(void)
 	claim(stays(m, CANNON, "locked"), "watchdog_locked_stays_as_found");
 	m = build(SUNRISE);
 	put32(m->config[31][4] + 0x54, 0);
-	claim(stays(m, SUNRISE, "switched off"), "watchdog_tco_without_a_base_stays_as_found");
+	claim(stays(m, SUNRISE, "disabled"), "watchdog_tco_without_a_base_stays_as_found");
 	m = build(BAY_TRAIL);
 	put32(m->config[31][0] + 0x40, ACPI | 1); /* not decoded */
-	claim(stays(m, BAY_TRAIL, "switched off"), "watchdog_bay_trail_not_decoded_stays_as_found");
+	claim(stays(m, BAY_TRAIL, "disabled"), "watchdog_bay_trail_not_decoded_stays_as_found");
 	m = build(APOLLO);
 	memset(m->config[13][1], 0xFF, 256); /* hidden */
-	claim(stays(m, APOLLO, "switched off"), "watchdog_apollo_lake_hidden_stays_as_found");
+	claim(stays(m, APOLLO, "disabled"), "watchdog_apollo_lake_hidden_stays_as_found");
 	m = build(APOLLO_BARE);
 	memset(m->port, 0xFF, sizeof(m->port)); /* no such ports */
 	claim(stays(m, APOLLO_BARE, "locked"), "watchdog_gemini_lake_without_ports_stays_as_found");
 	m = build(FCH_IN_MEMORY);
 	m->memory[0].value = 8;
-	claim(stays(m, FCH_IN_MEMORY, "switched off"), "watchdog_fch_disabled_stays_as_found");
+	claim(stays(m, FCH_IN_MEMORY, "disabled"), "watchdog_fch_disabled_stays_as_found");
 	m = build(SB800);
 	m->memory[0].value = 1;
 	m->pm[0x48] = 1;
 	m->pm[0x4C] = 0; /* in a unit that this machine does not count */
-	claim(stays(m, SB800, "somebody else"), "watchdog_fch_of_somebody_else_stays_as_found");
+	claim(stays(m, SB800, "in use"), "watchdog_fch_of_somebody_else_stays_as_found");
 	m = build(ICH9);
 	put32(m->config[31][0], 0x99998086);
 	claim(stays(m, ICH9, NULL), "watchdog_not_listed_is_not_touched");
