@@ -312,20 +312,51 @@ enum status request_events(struct request_list *l, const char *list, struct text
 	return st;
 }
 
+static const char *behind_box(const char *name)
+{
+	const char *dot = name;
+
+	while (*dot && *dot != '.')
+		dot++;
+	return *dot ? dot + 1 : name;
+}
+
+static bool has_term(const struct uncore_metric *m, const char *term)
+{
+	for (const char *at = m->expression; *at; at++)
+		if (str_starts(at, term))
+			return true;
+	return false;
+}
+
+/* rank and node of one metric that has them, or of those that have them among several. */
+static bool takes(const struct uncore_metric *m, const struct word *w, const char *term)
+{
+	const bool alone = names_equal(w->at, w->name, m->name) || names_equal(w->at, w->name, behind_box(m->name));
+
+	return !alone || has_term(m, term);
+}
+
 static enum status metric_modifiers(struct request_metric *m, const struct word *w, struct text *problem)
 {
 	struct modifier k = { 0 };
 	size_t from = w->name;
-	enum status st;
+	enum status st = no_key_twice(w, problem);
 
+	if (st != ST_OK)
+		return st;
 	m->terms.node = 1; /* the link to the next node */
 	while (request_modifier_next(w, &from, &k, &st)) {
 		if (st == ST_OK && request_modifier_is_valued(&k, "rank") && k.value < 8)
-			m->terms.rank = (unsigned)k.value;
+			m->terms.rank = has_term(m->metric, "{rank") ? (unsigned)k.value : m->terms.rank;
 		else if (st == ST_OK && request_modifier_is_valued(&k, "node") && k.value < 8)
-			m->terms.node = (unsigned)k.value;
+			m->terms.node = has_term(m->metric, "{node") ? (unsigned)k.value : m->terms.node;
 		else {
 			text_fmt(problem, "\"%.*s\": a metric takes rank=N and node=N, 0 to 7", (int)w->length, w->at);
+			return ST_SYNTAX;
+		}
+		if (!takes(m->metric, w, request_modifier_is_valued(&k, "rank") ? "{rank" : "{node")) {
+			text_fmt(problem, "\"%.*s\": %s has no %.*s", (int)w->length, w->at, m->metric->name, (int)k.key, k.at);
 			return ST_SYNTAX;
 		}
 	}
@@ -345,6 +376,9 @@ static enum status add_metric(struct request_list *l, const struct uncore_metric
 	m->metric = metric;
 	if ((st = metric_modifiers(m, w, problem)) != ST_OK)
 		return st;
+	for (unsigned i = 0; i < l->metric_count; i++) /* named alone and with its group */
+		if (l->metrics[i].metric == metric && l->metrics[i].terms.rank == m->terms.rank && l->metrics[i].terms.node == m->terms.node)
+			return ST_OK;
 	if ((st = uncore_metric_events(metric, &m->terms, &m->events)) != ST_OK) {
 		text_fmt(problem, "metric %s: %s", metric->name, st == ST_UNSUPPORTED ? metric->lacks : status_name(st));
 		return st;
@@ -364,15 +398,6 @@ static enum status add_metric(struct request_list *l, const struct uncore_metric
 	}
 	l->metric_count++;
 	return ST_OK;
-}
-
-static const char *behind_box(const char *name)
-{
-	const char *dot = name;
-
-	while (*dot && *dot != '.')
-		dot++;
-	return *dot ? dot + 1 : name;
 }
 
 /* Whether the name is, without its box, that of one metric, as the uncore manual has it. */

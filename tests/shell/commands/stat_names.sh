@@ -134,6 +134,13 @@ check "stat_takes_uncore_events_without_a_box" is haswell-ep idle CAS_COUNT.RD U
 check "stat_refuses_what_several_boxes_have" refuses_name 'no event of that name; nearest: ' --machine haswell-ep -w idle -e CLOCKTICKS
 bare() { stat --machine haswell-ep --windows 1 -w triad.dram_all -M mem_bw_total --format csv | grep -qE '^"imc.MEM_BW_TOTAL","metric",[1-9]'; }
 check "stat_takes_metrics_without_a_box" bare
+# A metric that has no rank takes none; one that is named alone and with its box stands there once.
+terms_of_metrics() {
+	refuses_name 'imc.MEM_BW_TOTAL has no rank' --machine haswell-ep -w idle -M mem_bw_total:rank=1 && refuses_name 'has no node' --machine haswell-ep -w idle -M imc.PCT_CYCLES_DRAM_RANKx_IN_CKE:node=1 &&
+		refuses_name 'rank is given twice' --machine haswell-ep -w idle -M imc:rank=1:rank=2 &&
+		[ "$(stat --machine haswell-ep -w idle --windows 1 -M imc:rank=1,imc.MEM_BW_TOTAL,imc.PCT_CYCLES_DRAM_RANKx_IN_CKE --format csv | cut -d'"' -f2 | sort | uniq -d)" = imc.PCT_CYCLES_DRAM_RANKx_IN_CKE ]
+}
+check "stat_takes_a_metrics_own_terms" terms_of_metrics
 check "stat_says_how_many_boxes_there_are" refuses_name 'at most 18 boxes cbo, 0 to 17' --machine haswell-ep -w idle -e "cbo[99].LLC_LOOKUP.ANY"
 check "stat_says_what_is_no_number" refuses_name 'opc=DRD is no number; box cbo takes' --machine haswell-ep -w idle -e TOR_INSERTS.OPCODE:opc=DRD
 
