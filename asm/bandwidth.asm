@@ -94,7 +94,7 @@ COPY k_copy_nt_avx512, ISA_AVX512, vmovapd, vmovntpd, zmm, 64, 5, 1, 1
 ; %1 name, %2 instructions an iteration, %3 stores, %4 bytes stored, %5 fixed instructions, %6 end, %7 the stores
 ; uint64_t %1(void *lines /* rdi */, -, -, uint64_t iterations /* rcx */, uint64_t mask /* r8 */, uint64_t at /* r9 */)
 ;   for each iteration: store to the line at lines + at; at = (at + 64) & mask; return at
-; k_store_wait waits until each store is written. Full-line stores fill the line, partial ones leave its last 16 bytes.
+; Full-line stores fill the line, partial ones leave its last 16 bytes.
 %assign STREAM_STEP 64
 %macro STORE_LINES 7+
 KERNEL %1, 0, %2, 0, %3, %4, %5, 3
@@ -119,13 +119,37 @@ ENDKERNEL %1
 %assign step step + 16
 %endrep
 %endmacro
-%macro STORE_AND_WAIT 0
-	mov [rax], rcx
-	mfence
-%endmacro
-STORE_LINES k_store_wait, 7, 1, 8, 4, , STORE_AND_WAIT
-STORE_LINES k_store_rfo, 6, 1, 8, 4, , mov [rax], rcx
 STORE_LINES k_store_line, 9, 4, 64, 4, , STORES movaps, 64
 STORE_LINES k_store_nt, 9, 4, 64, 5, sfence, STORES movntps, 64
 STORE_LINES k_store_nt_partial, 8, 3, 48, 5, sfence, STORES movntps, 48
+
+; %1 name, %2 instructions an iteration, %3 1: MFENCE behind the store
+; uint64_t %1(void *lines /* rdi */, -, -, uint64_t iterations /* rcx */, uint64_t mask /* r8 */, uint64_t at /* r9 */)
+;   for each iteration: store to the line at lines + at + (at & 1024 ? 64 : 0); at = (5 * at + 128) & mask; return at
+; One line of each pair, each once in (mask + 1) / 128 iterations and in no order that a prefetcher foresees: what one brings
+; is not stored to next, and is counted beside the stores' own lines. k_store_wait waits until each store is written.
+%assign STREAM_STEP 128
+%macro STORE_SCATTERED 3
+KERNEL %1, 0, %2, 0, 1, 8, 3, 3
+	LOOP_ALIGN
+.loop:
+	mov eax, r9d
+	shr eax, 4
+	and eax, 64
+	add rax, rdi
+	add rax, r9
+	mov [dword rax + 0], rcx
+%if %3
+	mfence
+%endif
+	lea r9, [r9 + 4 * r9 + 128]
+	and r9, r8
+	dec rcx
+	jnz .loop
+	mov rax, r9
+	ret
+ENDKERNEL %1
+%endmacro
+STORE_SCATTERED k_store_wait, 11, 1
+STORE_SCATTERED k_store_rfo, 10, 0
 %assign STREAM_STEP 0

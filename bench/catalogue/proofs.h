@@ -147,8 +147,8 @@ PROOF_FROM_NODE(proof_8_lines_remote, "line.dram.remote", LINES_8);
 /* Non-temporal stores bring no line into any cache; where that is not counted, each line of the array leaves as a full one. */
 PROOF(proof_write_nt, SET({ "line.in.l1d", NO_LINE }, { "line.in.l2", NO_LINE }), SET({ "store.nt.line", LINES_4 }));
 
-/* A store that misses the L2 and the last level. Last-level misses include those of prefetches of ascending lines, so the store's own request is
- * counted too. Where no register switches prefetchers off they are counted. */
+/* A store that misses the L2 and the last level. The stores go to one line of each pair in no foreseeable order: a line that a prefetcher brings is
+ * not stored to next, and its miss of the last level is one more. */
 PROOF(proof_rfo, SET({ "rfo.miss.l2", ONCE }, { "llc.miss", ONCE }), SET({ "line.in.l2.demand", ONCE }, { "llc.miss", ONCE }, { "prefetch.hardware", NEVER }),
       SET({ "line.in.l2.demand", ONCE }, { "llc.miss", ONCE }), SET({ "llc.miss", ONCE }));
 /* The test's lines leave the core. Where no event counts that: the baseline stores four times to a line that it holds in state M, the test never

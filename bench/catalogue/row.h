@@ -127,6 +127,7 @@ struct row_pair {
 	uint16_t events, iterations;
 	enum code code, base_code;  /* CODE_NONE: kernels only */
 	bool counted;              /* the number of events is random: divide by the first proof's count */
+	bool ahead;                /* some of the kernel runs in a window's job before it, so that no window pays for translations of its buffer */
 	bool beyond_l1;            /* the buffer is so large that the L1 holds none of it on the next round, and the L2 all; no `bytes`. Its bytes less 1 are the third argument */
 	bool lacked;               /* a stall that not every processor has: where it is neither counted nor costs anything, there is none */
 	bool uncached;             /* code that no cache of decoded uops has: where all of it retires and not all is decoded, one has */

@@ -376,7 +376,7 @@ void curve_row(struct bench *b, const struct row *r, const struct loop_hooks *ho
 		out->status = ROW_UNSUPPORTED;
 		out->absent = true;
 		text_init(&reason, out->reason, sizeof(out->reason));
-		text_fmt(&reason, "the fill buffers are full first: at least %u entries", (unsigned)(value / 1000));
+		text_fmt(&reason, "the loads of %u pairs wait for each other, which hides its end", (unsigned)(value / 2000 + 1));
 	} else if (st == ST_OK) {
 		judge(&p, value, quiet, out);
 		hooks->value(&p.loop, p.loop.sets[0].code_map.va, out);

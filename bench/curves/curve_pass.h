@@ -13,7 +13,7 @@ struct pass {
 	struct row_result *out;
 	uint32_t lines;               /* of a node; CURVE_SPREAD: from one region to the next */
 	uint32_t iterations;          /* iterations of the shorter window */
-	bool at_least;                /* the fill buffers were full first */
+	bool at_least;                /* of CURVE_PAIRS: the pairs' first lines waited for each other */
 	bool pair_stays;              /* the pair prefetcher fetches lines although it was switched off */
 	bool disturbed;               /* every attempt at a sample was disturbed */
 	bool pieces;                  /* the DTLB keeps large pages in pieces */

@@ -5,6 +5,7 @@
 #define CLUSTER_CLOSE 1000 /* part of the value: a narrower interval is not split */
 #define MEAN_LEAVES_OUT 8u /* trims one value in so many at either end: it may be disturbed */
 #define TIMES_MANY 196 /* the limit of `times` for many samples */
+#define SETTLED_LEAST 3u
 #define SURE_UNIT 10000
 #define CLUSTER_WIDTHS 3   /* of evenly or normally spread values, the shortest half is about half as wide as all */
 
@@ -87,6 +88,22 @@ bool reduce_slope_is_sure(const struct pair *pairs, unsigned n, int64_t part)
 
 	/* standard error of the mean: root of squares / (n - 1) / n */
 	return squares <= mul_div(SURE_UNIT * SURE_UNIT, (int64_t)n * (n - 1) * TIMES_MANY * TIMES_MANY, part * part * t * t);
+}
+
+bool reduce_slope_is_settled(const struct pair *pairs, unsigned n, int64_t part)
+{
+	int64_t each[SAMPLES_MAX], work[SAMPLES_MAX];
+	unsigned near = 0;
+
+	if (n < SETTLED_LEAST || n > SAMPLES_MAX)
+		return false;
+	for (unsigned i = 0; i < n; i++)
+		work[i] = each[i] = pairs[i].longer - pairs[i].shorter;
+	const int64_t median = reduce_median(work, n);
+
+	for (unsigned i = 0; i < n; i++)
+		near += (each[i] > median ? each[i] - median : median - each[i]) * part <= median;
+	return near >= SETTLED_LEAST && 2 * near > n;
 }
 
 enum status reduce_slope(const struct pair *pairs, unsigned n, int64_t units, enum statistic statistic, struct slope *out)

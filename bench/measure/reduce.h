@@ -39,6 +39,9 @@ MUST_CHECK enum status reduce_slope(const struct pair *pairs, unsigned n, int64_
  * small n: the mean lies within twice 1/part with the same probability as for many (Student's t). */
 bool reduce_slope_is_sure(const struct pair *pairs, unsigned n, int64_t part);
 
+/* Whether more than half of n pairs' slopes, three at least, differ from their median by at most 1/part of it. False for n above SAMPLES_MAX. */
+bool reduce_slope_is_settled(const struct pair *pairs, unsigned n, int64_t part);
+
 /* reduce_slope in units of another clock. The clock's pairs come from the same rounds and differ by clock_units. The statistic is taken over each
  * round's quotient of the two slopes, which cancels a frequency that drifts from round to round.
  * STAT_MINIMUM: the shorth, the mean of the shortest interval that holds half of the quotients (Andrews et al., Robust Estimates of Location,

@@ -4,6 +4,7 @@
 #include "pmu/sampling_gate.h"
 
 #define PAGES_AHEAD 64u  /* whose translations a job loads first, at most: a first-level TLB holds no more */
+#define EVENTS_AHEAD 2u  /* of a pair, times those of an iteration */
 #define LAPS_AHEAD  4u   /* of a ring: random replacement does not keep all lines at once */
 #define READINGS 3u       /* on real machines: whatever runs beside a chain makes it longer */
 #define READINGS_CHECK 25u
@@ -42,7 +43,7 @@ static enum status load_ahead(const struct mapping *m, struct measure_block *blo
 static enum status reload_ahead(const struct bench *b, const struct working_set *w, struct measure_block *block, struct job *job)
 {
 	const struct kernel *ahead = kernel_find("k_measure_ahead");
-	const uint64_t lap = w->shape.order == ORDER_STREAMS ? w->shape.array_bytes / w->shape.step_bytes : (uint64_t)w->shape.nodes * LAPS_AHEAD + w->kernel->loads;
+	const uint64_t lap = w->shape.order == ORDER_PAIR ? EVENTS_AHEAD * w->pair->events : w->shape.order == ORDER_STREAMS ? w->shape.array_bytes / w->shape.step_bytes : (uint64_t)w->shape.nodes * LAPS_AHEAD + w->kernel->loads;
 
 	if (!ahead)
 		return ST_BROKEN;
@@ -266,6 +267,8 @@ bool window_reloads(const struct bench *b, const struct row *r, const struct wor
 	const struct cpu_cache *l1 = cpu_cache(b->cpu, 1);
 	const bool fits = l1 && w->shape.bytes <= l1->bytes;
 
+	if (w->shape.order == ORDER_PAIR)
+		return w->pair->ahead;
 	if (w->shape.order == ORDER_LINES || !test)
 		return w->shape.order == ORDER_LINES && (test ? r->target == TARGET_L1 : fits);
 	return w->shape.order == ORDER_PAGES ? fits && w->shape.bytes >= l1->bytes / 2 : w->shape.order == ORDER_STREAMS && r->target == TARGET_L1;

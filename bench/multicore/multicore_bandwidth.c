@@ -11,6 +11,8 @@
 
 #define ROUNDS_SIMULATED 3u   /* for the row's value, after one uncounted round (none after passes over an L2 or L3); one for other points */
 #define ROUNDS_LEAST 5u       /* where the shortest windows count */
+#define WARM_MOST 16u         /* and at most where arrays stay in an L2 or L3: until most agree with their median to one part in WARM_SURE */
+#define WARM_SURE 200
 #define MOVED_LEAST 4u        /* with start offsets: rounds until the mean's standard error */
 #define MOVED_SURE 300        /* is below one part in so many */
 #define COLD_MOST 16u         /* rounds at most where lines are flushed */
@@ -96,8 +98,9 @@ static enum status measure(struct multicore *c, unsigned n, struct traffic *t, s
 	struct bench *b = c->b;
 	const bool simulated = b->a->kind == ACCESS_SIM, aside = simulated && n < c->count;
 	const bool warmed = simulated && c->row->prepare == PREPARE_WARM && c->row->target != TARGET_L1; /* short L1 windows have yet to bring in the wrapper's lines */
+	const bool settles = warmed && !aside && !b->repetitions; /* until the rounds agree */
 	const bool cold = c->row->prepare == PREPARE_FLUSH, surely = c->moves && simulated && !aside && !b->repetitions;
-	unsigned wanted = b->repetitions ? b->repetitions : aside ? 1 : surely ? (cold ? COLD_MOST : FILL_MOST) :
+	unsigned wanted = b->repetitions ? b->repetitions : aside ? 1 : surely ? (cold ? COLD_MOST : FILL_MOST) : settles ? WARM_MOST :
 		simulated ? (c->row->statistic == STAT_MINIMUM ? ROUNDS_LEAST : ROUNDS_SIMULATED) : ROUNDS;
 	const unsigned before = aside || warmed ? 0 : 1, times = multicore_times(c->row);
 	const uint64_t window = multicore_window(c), units = window * (times - 1);
@@ -152,6 +155,8 @@ static enum status measure(struct multicore *c, unsigned n, struct traffic *t, s
 		else
 			p->rejected++;
 		if (surely && p->good >= MOVED_LEAST && reduce_slope_is_sure(tsc, p->good, MOVED_SURE))
+			break;
+		if (settles && reduce_slope_is_settled(tsc, p->good, WARM_SURE))
 			break;
 		if (surely && cold && p->good == COLD_MOST && is_wide(tsc, p->good, units))
 			wanted = WIDE_MOST;

@@ -15,6 +15,7 @@
 #define VALUE_WINDOWS 64u     /* of a row's value, with all cores running */
 #define FILL_ROOM 2u          /* with start offsets, each window's room exceeds its need by this factor, */
 #define LEAD_UNITS 32u        /* including some uncounted iterations that run ahead */
+#define L3_CORES 4u           /* cores of an L3 that its windows are sized for: with fewer, one that ends early counts for more */
 #define SOCKET_CORES 12u      /* cores of a socket that DRAM windows are sized for */
 #define COLD_TIMES 4u         /* longer DRAM window over shorter one: the slope loses little to the shorter */
 #define COLD_BYTES 0x100000u  /* of arrays whose lines are flushed, provided it exceeds such a window COLD_STARTS times: the window may */
@@ -82,6 +83,8 @@ static uint32_t window_of(const struct multicore *c, unsigned at_once)
 	if (c->row->target == TARGET_L1 && c->b->a->kind == ACCESS_SIM && k && k->data_bytes >= WIDE_BYTES * k->instructions) /* how it begins and ends were 2 % of 64 iterations */
 		window *= 4;
 	while (c->row->target == TARGET_L1 && l1 && k && window < lap_of_l1(c, l1, k))
+		window *= 2;
+	for (unsigned cores = multicore_sharers(c, c->count, TARGET_L3); c->row->target == TARGET_L3 && c->b->a->kind == ACCESS_SIM && cores < L3_CORES; cores *= 2)
 		window *= 2;
 	if (c->row->target == TARGET_L1 && multicore_sharers(c, c->count, TARGET_L1) > 1) /* of two threads one ends earlier */
 		window *= 2;

@@ -166,7 +166,7 @@ static enum status store_row(struct machine_text *t, const char *row, struct exp
 		value.least = bound_lookup_milli(t) + bound_memory_milli(t, false, false) - 1000;
 		value.most = bound_lookup_milli(t) + bound_memory_milli(t, false, true) - 1000;
 	} else if (!strcmp(row, "store.rfo.interval")) {
-		const struct bound_work w = { .in = 1, .core_milli = store_loop_milli(t, "a4s3a4a3d3j2", 1), .window = machine_field(t, "core", "store_buffers"), .emptied = true, .alone = true,
+		const struct bound_work w = { .in = 1, .core_milli = store_loop_milli(t, "a3a3a3a3a3s7a8a3d3j2", 1), .window = machine_field(t, "core", "store_buffers"), .emptied = true, .alone = true,
 			.level = 4, .cores = 1, .of_l2 = 1 };
 
 		if (!bound_of(t, &w, &owning))

@@ -23,8 +23,8 @@
 
 /* --- in C --------------------------------------------------------------------------------------- */
 
-/* One element of a stream: of array a, from b and c behind it; `left`: iterations, the last one included. */
-static void stream_in_c(const struct kernel *k, uint8_t *arrays, uint64_t at, unsigned e, uint64_t left)
+/* One element of a stream: of array a, from b and c behind it. */
+static void stream_in_c(const struct kernel *k, uint8_t *arrays, uint64_t at, unsigned e)
 {
 	double *a = (double *)(arrays + at), b = *(double *)(arrays + START_ARRAY + at);
 
@@ -36,9 +36,6 @@ static void stream_in_c(const struct kernel *k, uint8_t *arrays, uint64_t at, un
 		*a = 3.0;
 	} else if (!strncmp(k->name, "k_copy", 6)) {
 		*a = b;
-	} else if (!strcmp(k->name, "k_store_wait") || !strcmp(k->name, "k_store_rfo")) {
-		if (!e)
-			memcpy(a, &left, 8);
 	} else if (!strncmp(k->name, "k_warm", 6) && k->stores) {
 		if (e % 64 == 0) /* a word of each line */
 			*a = 0;
@@ -72,9 +69,15 @@ static bool in_c(const struct kernel *k, enum kernel_start form, uint64_t iterat
 		*result = k->loads ? *(uint64_t *)(memory + 64 * (iterations - 1)) : SPACE_DATA + 64 * iterations;
 		return true;
 	case START_STREAMS:
+		if (!strcmp(k->name, "k_store_wait") || !strcmp(k->name, "k_store_rfo")) {
+			for (uint64_t left = iterations; left; left--, at = (5 * at + 128) & 4095)
+				memcpy(memory + START_ARRAY + at + (at & 1024 ? 64 : 0), &left, 8);
+			*result = at;
+			return true;
+		}
 		for (uint64_t i = 0; i < iterations; i++, at = (at + k->step_bytes) & 4095)
 			for (unsigned e = 0; e < k->step_bytes; e += 8)
-				stream_in_c(k, memory + START_ARRAY, at + e, e, iterations - i);
+				stream_in_c(k, memory + START_ARRAY, at + e, e);
 		*result = at;
 		return true;
 	case START_CHASE_STOP:

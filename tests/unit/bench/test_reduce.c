@@ -82,6 +82,15 @@ static void test_reduce_mean_is_between_rhythms(void **state)
 	assert_false(reduce_slope_is_sure(p, 1, 1000));
 	assert_int_equal(reduce_slope(p, 16, 1000, STAT_MEAN, &s), ST_OK);
 	assert_int_equal(s.value_micro, 10000000);
+	assert_false(reduce_slope_is_settled(p, 2, 200));
+	assert_true(reduce_slope_is_settled(p, 3, 200));
+	p[0].longer += 50; /* of 10000 */
+	p[1].longer += 200;
+	assert_false(reduce_slope_is_settled(p, 3, 200));
+	assert_true(reduce_slope_is_settled(p, 4, 200));
+	p[2].longer += 6000;
+	assert_false(reduce_slope_is_settled(p, 4, 200));
+	assert_true(reduce_slope_is_settled(p, 5, 200));
 	p[0].longer = 0;
 	p[1].longer = 0;
 	assert_false(reduce_slope_is_sure(p, 2, 1000));

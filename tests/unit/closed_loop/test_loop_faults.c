@@ -266,6 +266,34 @@ static void test_loop_what_is_not_known_is_not_absent(void **state)
 	free(stranger);
 }
 
+/* Prefetchers that the processor's descriptor does not know of, so that nothing switches them off: each row of stores that miss is right or not `ok`. */
+static void test_loop_stores_beside_prefetchers_that_nobody_knows(void **state)
+{
+	(void)state;
+	static const struct { const char *present; bool none_ok; } tried[] = { { "0", false }, { "1", false }, { "2", true }, { "12", false }, { "15", true } };
+	static struct loop_run r;
+	char *format = loop_format();
+
+	for (unsigned i = 0; i < COUNT_OF(tried); i++) {
+		char *text = loop_changed(loop_built_in("alder-lake-n"), "prefetch", "present", tried[i].present);
+
+		loop_open(&r, text);
+		loop_suite(&r, "store.rfo.*");
+		assert_int_equal(r.host.result_count, 2);
+		for (unsigned k = 0; k < r.host.result_count; k++) {
+			const struct row_result *row = &r.host.results[k];
+			bool judged;
+
+			print_message("%s: %s %lld %s\n", tried[i].present, row->name, (long long)row->value_milli, row_status_name(row->status));
+			assert_true(row->status == ROW_OK ? !tried[i].none_ok && loop_row_meets(row, text, format, &judged) : row->status == ROW_UNPROVEN);
+			assert_true(row->status == ROW_OK || strcmp(tried[i].present, "0"));
+		}
+		loop_close(&r);
+		free(text);
+	}
+	free(format);
+}
+
 /* What nothing proves on the processor says why, in matrices too; and reading counters after windows that pushed the wrapper's lines into
  * memory is no time that an SMI took. */
 static void test_loop_two_sockets_of_netburst_say_why_nothing_proves_them(void **state)
@@ -298,6 +326,7 @@ int main(void)
 		cmocka_unit_test(test_loop_counters_left_on_are_told),
 		cmocka_unit_test(test_loop_two_sockets_of_netburst_say_why_nothing_proves_them),
 		cmocka_unit_test(test_loop_what_is_not_known_is_not_absent),
+		cmocka_unit_test(test_loop_stores_beside_prefetchers_that_nobody_knows),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

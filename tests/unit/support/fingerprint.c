@@ -65,6 +65,8 @@ uint64_t fingerprint_row(const struct row *r)
 		hash = mix_name(mix_name(hash, FIELD_FILL, r->pair->fill), FIELD_FILL, r->pair->base_fill);
 		hash = mix_name(mix_name(hash, FIELD_CODE, r->pair->code), FIELD_CODE, r->pair->base_code);
 		hash = mix(hash, more, sizeof(more));
+		if (r->pair->ahead)
+			hash = mix(hash, "ahead", sizeof("ahead"));
 		if (r->pair->beyond_l1)
 			hash = mix(hash, "beyond_l1", sizeof("beyond_l1"));
 		if (r->pair->base)
