@@ -42,7 +42,7 @@ check "no_mp_services_leaves_one_core" in_results '.machine.cores == 1'
 # `hw` insists on counters, which this processor does not show.
 boot insists "suite=load.l1.latency backend=hw"
 check "hw_without_counters_is_status_3" ended 3
-check "hw_without_counters_says_why" once "backend = hw, and this processor shows no performance counters"
+check "hw_without_counters_says_why" once "backend = hw, and this processor has no performance counters"
 
 # The user's wish to stop while rows run: Esc on the keyboard, through QEMU's monitor, and Ctrl-C on the serial line.
 # Both read from a pipe.
