@@ -62,7 +62,7 @@ static void test_loop_core2_full_suite_is_as_expected(void **state)
 	assert_int_equal(r.sum.unexpected, 0);
 	assert_int_equal(missed, 0);
 	assert_true(r.sum.by_status[ROW_OK] >= 134 && r.sum.by_status[ROW_UNPROVEN] <= 7 && met >= 140);
-	assert_true(r.instructions > 1000000 && r.instructions <= 145000000); /* rows of all cores in memory look at the bus too */
+	assert_true(r.instructions > 1000000 && r.instructions <= 150000000); /* streams of all cores go on until rounds agree; those in memory look at the bus too */
 	loop_close(&r);
 }
 

@@ -234,8 +234,8 @@ static void test_loop_counters_left_on_are_told(void **state)
 	free(text);
 }
 
-/* A processor that nobody knows and that tells little of itself: what is not known is not said to be lacking, and stores to lines in
- * order are not `ok` beside prefetchers that nobody can switch off. */
+/* A processor that nobody knows and that tells little of itself: what is not known is not said to be lacking, and stores that miss are not
+ * `ok` beside prefetchers that nobody can switch off: the lines that these bring are counted too. */
 static void test_loop_what_is_not_known_is_not_absent(void **state)
 {
 	(void)state;
@@ -250,7 +250,7 @@ static void test_loop_what_is_not_known_is_not_absent(void **state)
 	loop_open(&r, counting);
 	loop_suite(&r, "store.rfo.penalty");
 	assert_int_equal(r.host.results[0].status, ROW_UNPROVEN);
-	assert_string_equal(r.host.results[0].reason, "how the prefetchers are switched off is not known");
+	assert_non_null(strstr(r.host.results[0].reason, "counted LONGEST_LAT_CACHE.MISS 1."));
 	loop_close(&r);
 	loop_open(&r, silent);
 	loop_suite(&r, "load.l3*,frontend.l1i_l3.penalty,tlb.itlb.penalty,tlb.walk_concurrency.interval");
