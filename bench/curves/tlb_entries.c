@@ -10,7 +10,7 @@
 #define SMALL_PASSES 16u
 #define PASSES 2u
 #define MISSES_LEAST 2    /* of a pass: one page more than a set's ways costs as many as it has ways, and one */
-#define MISS_CYCLES 4     /* counted of a miss at least where the event counts misses with their cycles; a first pass may differ by some from window to window */
+#define MISS_CYCLES 4     /* of a miss, where an event counts these too */
 #define MISSES_PAGES 512u /* one more for so many pages may be others': the ring is visited again */
 #define TRIES 3u          /* for each ring that was disturbed */
 #define FIRST_PART 4u     /* of the loads that must miss the first level where a second one answers */
@@ -76,17 +76,22 @@ static enum status visit(struct sweep *s, uint32_t pages, struct ring *ring)
 	return st == ST_OK ? back : st;
 }
 
-/* What `misses` misses count at least. */
-static int64_t counted_of(const struct sweep *s, int64_t misses) { return s->counting->expressions[0]->exactness == EXACTNESS_SUPERSET ? misses * MISS_CYCLES : misses; }
-static bool fits(const struct sweep *s, const struct ring *ring) { return ring->misses < counted_of(s, (int64_t)ring->passes * MISSES_LEAST); }
-static bool nearly_fits(const struct sweep *s, const struct ring *ring) { return ring->misses < counted_of(s, (int64_t)ring->passes * (MISSES_LEAST + ring->pages / MISSES_PAGES)); }
+static bool fits(const struct ring *ring) { return ring->misses < (int64_t)ring->passes * MISSES_LEAST; }
+
+/* An event that counts misses with their cycles also counts how much longer the first pass of one window took than that of the other. */
+static bool nearly_fits(const struct sweep *s, const struct ring *ring)
+{
+	const int64_t times = s->counting->expressions[0]->exactness == EXACTNESS_SUPERSET ? MISS_CYCLES : 1;
+
+	return ring->misses < (int64_t)ring->passes * times * (MISSES_LEAST + ring->pages / MISSES_PAGES);
+}
 
 /* A ring; where few pages miss, the one of several visits that misses least: misses of other pages come and go, those of a full set stay. */
 static enum status visit_again(struct sweep *s, uint32_t pages, struct ring *ring)
 {
 	enum status st = visit(s, pages, ring);
 
-	for (unsigned i = 1; i < TRIES && st == ST_OK && !fits(s, ring) && nearly_fits(s, ring); i++) {
+	for (unsigned i = 1; i < TRIES && st == ST_OK && !fits(ring) && nearly_fits(s, ring); i++) {
 		struct ring other;
 
 		st = visit(s, pages, &other);
@@ -113,7 +118,7 @@ static enum status knee(struct sweep *s, struct ring *below, struct ring *above)
 			c->points[c->count].x = next;
 			c->points[c->count++].milli = at.each_milli[0] > 0 ? at.each_milli[0] : 0;
 		}
-		if (fits(s, &at))
+		if (fits(&at))
 			*below = at;
 		else
 			*above = at;
@@ -193,7 +198,7 @@ static enum status prove(struct sweep *s, struct ring *below)
 		struct ring other;
 
 		st = visit(s, below->pages, &other);
-		if (st == ST_OK && fits(s, &other))
+		if (st == ST_OK && fits(&other))
 			*below = other;
 	}
 	return st;
