@@ -17,7 +17,7 @@ skip_or() {
 catches_cpuid() { grep -q cpuid_fault /proc/cpuinfo; }
 
 check "simulate_exits_as_the_program_did" status 7 "$s" simulate -- sh -c 'exit 7'
-check "simulate_wants_a_program" refuses 'a program is wanted' "$s" simulate
+check "simulate_wants_a_program" refuses 'a program is expected' "$s" simulate
 check "simulate_runs_a_kernel_only_within" refuses 'only within a program' "$s" simulate --run k_add_chain
 check "simulate_refuses_an_unknown_kernel" says 2 'no such kernel' "$s" simulate -- "$s" simulate --run k_nothing
 check "simulate_refuses_an_unknown_machine" refuses 'no such machine' "$s" simulate --machine nothing -- true
