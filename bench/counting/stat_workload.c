@@ -222,14 +222,13 @@ static enum status prepare_streams(struct stat_workload *w)
 	struct multicore *c = &w->streams;
 	enum status st = ST_OK;
 
-	for (unsigned i = 0; i < c->count; i++) {
-		c->members[i].units = w->units;
-		if (c->moves)
-			c->members[i].set.at = multicore_start_offset(c, i, w->windows_run);
-	}
+	for (unsigned i = 0; i < c->count && c->moves; i++)
+		c->members[i].set.at = multicore_start_offset(c, i, w->windows_run);
 	c->pairs = c->moves && c->pairs <= w->windows_run ? w->windows_run + 1 : c->pairs;
 	if (c->starts_bytes)
 		st = multicore_lead(c, c->count);
+	for (unsigned i = 0; i < c->count; i++) /* the leading units are others */
+		c->members[i].units = w->units;
 	return st == ST_OK && w->row->target == TARGET_DRAM ? multicore_flush(c, c->count) : st;
 }
 

@@ -98,6 +98,13 @@ elsewhere() {
 check "stat_measures_where_the_cores_are" elsewhere
 two_at_once() { "$s" stat -w triad.dram_all --windows 1 --cores 2-3 -e inst_retired.any --per core --format csv | grep -cE '," core [23]",[1-9]' | grep -qx 2; }
 check "stat_runs_a_row_of_several_cores_on_those_given" two_at_once
+# An iteration of the triad reads four lines of each of three arrays and writes four back; copy reads eight, whatever filled the last level before.
+streams_move() { # READS WRITES WORKLOAD
+	"$s" stat -w "$3" --cores 0-3 --windows 1 -e UNC_IMC_NORMAL_READS.ANY,UNC_IMC_WRITES.FULL.ANY --format csv >"$work/counts" || return 1
+	awk -F, -v r="$1" -v w="$2" 'NR == 2 { reads = $5 } NR == 3 { writes = $5 } END { exit !(reads >= r && reads < 1.03 * r && writes > 0.97 * w && writes < 1.03 * w) }' "$work/counts" || { cat "$work/counts"; return 1; }
+}
+check "stat_triad_of_several_cores_moves_its_lines" streams_move 12 4 triad.dram_all
+check "stat_copy_of_several_cores_moves_its_lines" streams_move 8 4 copy.dram_all
 # One load in three is tagged; the event counts those above its threshold, with PEBS_EN and LL_EN set.
 latencies() {
 	local e=MEM_INST_RETIRED.LATENCY_ABOVE_THRESHOLD_4
