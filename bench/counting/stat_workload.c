@@ -139,7 +139,7 @@ static enum status open_streams(struct stat_workload *w, const char *cores, stru
 		struct working_set *set = &c->members[i].set;
 
 		set->shape = s;
-		set->kernel = kernel_choose(w->row, w->b->cpu);
+		set->kernel = kernel_choose(w->row, w->b->cpu, w->b->kernels);
 		multicore_stagger_arrays(c, i, multicore_sharers(c, c->count, TARGET_DRAM), set);
 		st = multicore_map(c, i, w->b->a->core_node ? w->b->a->core_node[c->members[i].core] : 0, &w->result);
 	}

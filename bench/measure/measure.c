@@ -271,7 +271,7 @@ void row_failed(struct row_result *out, enum status st, const struct job *job, c
 
 bool row_begin(struct bench *b, const struct row *r, struct row_result *out)
 {
-	const struct kernel *k = kernel_choose(r, b->cpu);
+	const struct kernel *k = kernel_choose(r, b->cpu, b->kernels);
 
 	memset(out, 0, sizeof(*out));
 	/* A row draws from its own sequence, whatever ran before it. */

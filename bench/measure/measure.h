@@ -38,6 +38,7 @@ struct bench {
 	const struct suite_host *host;
 	unsigned core;
 	unsigned repetitions;  /* pairs of windows a row, the discarded first one not counted; 0: the loop's own */
+	const char *kernels;   /* the setting: bench/results/settings.h */
 	uint64_t seed;         /* of the run */
 	struct random random;
 	struct noise_check disturbance;

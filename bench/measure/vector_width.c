@@ -15,10 +15,15 @@
 #define TRY_TSC_DIVISOR 40u /* a trial ends after a fortieth of a second */
 #define NARROWER_PART 100u  /* another choice must be faster by this part, so that ties go to the widest */
 
+bool vector_width_is_chosen(const struct row *r)
+{
+	return r->prefetch == PREFETCH_AS_FOUND && (r->order == ORDER_STREAMS || r->order == ORDER_MULTICORE || r->order == ORDER_NODES);
+}
+
 void vector_width_begin(struct trial *t, const struct bench *b, const struct row *r, uint32_t arrays)
 {
 	memset(t, 0, sizeof(*t));
-	if (b->a->kind == ACCESS_SIM || r->prefetch != PREFETCH_AS_FOUND || (r->order != ORDER_STREAMS && r->order != ORDER_MULTICORE && r->order != ORDER_NODES))
+	if (b->a->kind == ACCESS_SIM || !vector_width_is_chosen(r))
 		return;
 	/* In a last level of slices and in memory hashes of the address spread the lines, whatever their offset. */
 	const bool offsets = arrays > 1 && (r->target == TARGET_L1 || r->target == TARGET_L2);
@@ -26,7 +31,7 @@ void vector_width_begin(struct trial *t, const struct bench *b, const struct row
 		for (unsigned i = 0; i < WIDTHS_MOST && r->kernels[i]; i++) {
 			const struct kernel *k = kernel_find(r->kernels[i]);
 
-			if (k && (k->isa & ~b->cpu->isa) == 0)
+			if (k && (k->isa & ~b->cpu->isa) == 0 && kernel_is_wanted(r, k->name, b->kernels))
 				t->choice[t->count++] = (struct stream_choice){ .kernel = k, .aligned = aligned };
 		}
 	t->wanted = t->count > 1 && b->a->ops->rdtsc(b->a->self, b->core, &t->start) == ST_OK;

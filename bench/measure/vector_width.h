@@ -21,6 +21,8 @@ struct trial {
 	bool wanted;
 };
 
+/* Whether a row's kernels are alternatives: those of streams. */
+bool vector_width_is_chosen(const struct row *r);
 /* Sets up the choices to try; `wanted` stays false when there is only one. `arrays`: those that the row's kernels use. */
 void vector_width_begin(struct trial *t, const struct bench *b, const struct row *r, uint32_t arrays);
 /* Whether to run another round: rounds share a time limit, but a minimum number always runs. */

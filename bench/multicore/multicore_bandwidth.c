@@ -265,7 +265,7 @@ static enum status join(struct multicore *c, unsigned from, unsigned n, struct r
 		struct working_set *w = &c->members[i].set;
 
 		w->shape = s;
-		w->kernel = kernel_choose(c->row, c->b->cpu);
+		w->kernel = kernel_choose(c->row, c->b->cpu, c->b->kernels);
 		multicore_stagger_arrays(c, i, multicore_sharers(c, c->count, TARGET_DRAM), w);
 		st = multicore_map(c, i, node_of(c->b, c->members[i].core), out);
 		out->footprint_bytes += w->shape.bytes;
@@ -349,7 +349,7 @@ static enum status pair_of_nodes(struct multicore *c, unsigned from, unsigned to
 		if (!c->b->cpuset.core[i] || node_of(c->b, i) != from)
 			continue;
 		m->core = i;
-		m->set.kernel = c->stream ? c->stream : kernel_choose(c->row, c->b->cpu);
+		m->set.kernel = c->stream ? c->stream : kernel_choose(c->row, c->b->cpu, c->b->kernels);
 		m->set.at = 0;
 		st = multicore_shape(c, 1, &m->set.shape, out);
 		if (st == ST_OK)

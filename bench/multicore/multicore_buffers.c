@@ -75,7 +75,7 @@ static uint32_t window_of(const struct multicore *c, unsigned at_once)
 	const bool uneven = at_once > MANY_CORES || (last && last->level > 2 && !last->inclusive);
 	const unsigned many = c->row->order == ORDER_MULTICORE && c->row->prepare == PREPARE_FILL && at_once == c->count && uneven ? 2 : 1;
 	const struct cpu_cache *l1 = cpu_cache(c->b->cpu, 1);
-	const struct kernel *k = kernel_choose(c->row, c->b->cpu);
+	const struct kernel *k = kernel_choose(c->row, c->b->cpu, c->b->kernels);
 	uint32_t window = c->row->window * times_of_few(c) * many * (c->b->a->kind == ACCESS_SIM ? 1 : WINDOW_SCALE);
 
 	while ((c->row->target == TARGET_L2 || c->row->target == TARGET_L3) && l1 && k && (uint64_t)window * k->data_bytes < 2 * l1->bytes)
@@ -95,7 +95,7 @@ uint32_t multicore_window(const struct multicore *c) { return window_of(c, c->at
 
 void multicore_start_offsets(struct multicore *c)
 {
-	const struct kernel *k = kernel_choose(c->row, c->b->cpu);
+	const struct kernel *k = kernel_choose(c->row, c->b->cpu, c->b->kernels);
 	const bool filled = c->row->prepare == PREPARE_FILL && c->b->a->kind == ACCESS_SIM; /* real cores drift out of step */
 
 	c->moves = c->row->prepare == PREPARE_FLUSH || filled;
@@ -211,7 +211,7 @@ bool multicore_pushes_wrapper(const struct multicore *c, unsigned n)
 {
 	const enum target target = c->row->target;
 	const struct cpu_cache *below = cpu_cache(c->b->cpu, target == TARGET_DRAM ? cpu_last_level(c->b->cpu) : 2);
-	const uint64_t each = (uint64_t)multicore_window(c) * multicore_times(c->row) * kernel_choose(c->row, c->b->cpu)->data_bytes;
+	const uint64_t each = (uint64_t)multicore_window(c) * multicore_times(c->row) * kernel_choose(c->row, c->b->cpu, c->b->kernels)->data_bytes;
 
 	if (!below || (target != TARGET_L3 && c->row->prepare != PREPARE_FLUSH))
 		return false;
@@ -243,7 +243,7 @@ enum status multicore_shape(const struct multicore *c, unsigned n, struct shape 
 		least = 8ull * alone.window * s->step_bytes; /* neither a window nor one of twice its length wraps round */
 		/* Neither does the filling pass, or the windows' lines would be part of it. Where cores are to walk through the last level's sets in step,
 		 * pass and window together do not wrap: past its end an array starts in other sets. */
-		const uint64_t fills = filled(c, n, kernel_choose(c->row, c->b->cpu)) + of_windows(c, s->step_bytes);
+		const uint64_t fills = filled(c, n, kernel_choose(c->row, c->b->cpu, c->b->kernels)) + of_windows(c, s->step_bytes);
 
 		least = fills > least ? fills : least;
 		bytes = 2 * power_of_two_below(LAST_FACTOR * last->bytes / multicore_sharers(c, n, TARGET_DRAM) / s->arrays - 1);

@@ -163,6 +163,10 @@ void report_head(struct text *t, const struct access *a, const struct cpu *cpu, 
 	}
 	if (s->vector_bits)
 		text_fmt(t, ", \"vector_bits\": %u", s->vector_bits);
+	if (s->kernels && s->kernels[0]) {
+		text_fmt(t, ", ");
+		json_string(t, "kernels", s->kernels);
+	}
 	if (s->ibs_misses)
 		text_fmt(t, ", \"ibs_misses\": %u", s->ibs_misses);
 	text_fmt(t, ", \"repetitions\": %u, \"seed\": %llu},\n", s->repetitions, (unsigned long long)seed);

@@ -313,7 +313,7 @@ uint64_t suite_key(const struct suite_kind *kinds, unsigned n, const struct suit
 {
 	const struct access *a = kinds[0].a;
 	const char *const texts[] = { a->name, report_build(), settings_rows(s), s->profile ? s->profile : "", s->label ? s->label : "", s->expect ? s->expect : "",
-		s->cores ? s->cores : "", s->nodes ? s->nodes : "" };
+		s->cores ? s->cores : "", s->nodes ? s->nodes : "", s->kernels ? s->kernels : "" };
 	const uint64_t numbers[] = { seed_of(s), s->repetitions, s->vector_bits | (uint64_t)s->ibs_misses << 16, kinds[0].cpu->signature, a->cores, a->nodes };
 	uint64_t h = FNV1A64_START;
 
@@ -322,12 +322,6 @@ uint64_t suite_key(const struct suite_kind *kinds, unsigned n, const struct suit
 	for (unsigned i = 0; i < n && kinds[i].a->core_kind; i++)
 		h = fnv1a64(h, kinds[i].a->core_kind, str_length(kinds[i].a->core_kind) + 1);
 	return fnv1a64(h, numbers, sizeof(numbers));
-}
-
-/* Instruction sets whose vectors are wider than a setting wants. */
-static uint32_t too_wide(unsigned bits)
-{
-	return !bits || bits >= 512 ? 0 : bits >= 256 ? ISA_AVX512 : ISA_AVX512 | ISA_AVX2 | ISA_FMA | ISA_AVX;
 }
 
 /* Writes the report. A failure is reported and leaves the results intact. */
@@ -366,7 +360,8 @@ static enum status run_kind(struct writer *w, struct bench *b, const struct suit
 	out->core_kind = k->a->core_kind;
 	freq_lock_clocks(k->a, k->cpu, &out->locks);
 	bench_init(b, k->a, k->cpu, w->host, s->repetitions, seed_of(s));
-	b->own.isa &= ~too_wide(s->vector_bits);
+	b->own.isa &= ~suite_too_wide(s->vector_bits);
+	b->kernels = s->kernels;
 	b->ibs_misses = s->ibs_misses;
 	b->disturbance.counts = out->disturbances; /* of earlier boots and kinds */
 	const enum status st = cpuset_choose(k->a, s->cores, s->nodes, &b->cpuset, problem, sizeof(problem));

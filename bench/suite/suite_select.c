@@ -1,5 +1,7 @@
 /* bench/suite/suite_select.c: the rows that settings select, the status expected of each, and checks of names against the machine. */
 #include "pmu/amd/ibs.h"
+#include "bench/catalogue/kernel.h"
+#include "bench/measure/vector_width.h"
 #include "bench/suite/suite_select.h"
 #include "bench/suite/suite_sections.h"
 #include "bench/workloads/profile.h"
@@ -148,6 +150,44 @@ static enum status check_expect(const char *expect, struct text *problem)
 	return ST_SYNTAX;
 }
 
+uint32_t suite_too_wide(unsigned bits)
+{
+	return !bits || bits >= 512 ? 0 : bits >= 256 ? ISA_AVX512 : ISA_AVX512 | ISA_AVX2 | ISA_FMA | ISA_AVX;
+}
+
+/* Whether some row is a stream that chooses among several kernels, this one among them. */
+static bool is_choice(const char *kernel)
+{
+	for (unsigned i = 0; i < rows_count; i++)
+		for (const char *const *k = rows[i].kernels; k && vector_width_is_chosen(&rows[i]) && rows[i].kernels[1] && *k; k++)
+			if (str_equal(*k, kernel))
+				return true;
+	return false;
+}
+
+/* The kernels that a setting names; `isa`: the instruction sets that may be used. */
+static enum status check_kernels(const char *list, uint32_t isa, const char *lacks, struct text *problem)
+{
+	const char *piece;
+	size_t n;
+
+	while (list && next_piece(&list, &piece, &n)) {
+		char name[48] = "";
+
+		if (n < sizeof(name))
+			memcpy(name, piece, n);
+		if (!is_choice(name)) {
+			text_fmt(problem, "kernels: \"%.*s\" is no kernel that streams choose, such as k_read_avx512, k_write_avx, k_copy_nt_sse2 or k_triad_avx_fma", (int)n, piece);
+			return ST_MISSING;
+		}
+		if (kernel_find(name)->isa & ~isa) {
+			text_fmt(problem, "kernels: %s has instructions that %s", name, lacks);
+			return ST_UNSUPPORTED;
+		}
+	}
+	return ST_OK;
+}
+
 enum status suite_check(const struct suite_settings *s, char *problem, size_t capacity)
 {
 	const char *at = settings_rows(s), *piece;
@@ -184,13 +224,21 @@ enum status suite_check(const struct suite_settings *s, char *problem, size_t ca
 		text_fmt(&t, "ibs_misses: %u is none of 0, 1 and %u to %u in steps of %u", s->ibs_misses, IBS_THRESHOLD_STEP, IBS_THRESHOLD_MOST, IBS_THRESHOLD_STEP);
 		return ST_RANGE;
 	}
+	const enum status st = check_kernels(s->kernels, ~suite_too_wide(s->vector_bits), "vector_bits excludes", &t);
+	if (st != ST_OK)
+		return st;
 	return s->expect ? check_expect(s->expect, &t) : ST_OK;
 }
 
 enum status suite_check_processor(const struct cpu *cpu, const struct suite_settings *s, char *problem, size_t capacity)
 {
 	struct profile_plan plan;
+	struct text t;
 
+	text_init(&t, problem, capacity);
+	const enum status st = check_kernels(s->kernels, cpu->isa, "this processor lacks", &t);
+	if (st != ST_OK)
+		return st;
 	return s->profile ? profile_find(cpu, s->profile, &plan, problem, capacity) : ST_OK;
 }
 

@@ -11,7 +11,7 @@
 
 #define INI_BYTES_MAX     0x10000u
 #define OPTIONS_BYTES     2048u
-#define KEYS "backend, suite, mode, profile, count, metrics, workload, interval_ms, duration_ms, kind, cores, nodes, processors, repetitions, vector_bits, ibs_misses, label, seed, end, expect, resume, boots, watchdog, upload"
+#define KEYS "backend, suite, mode, profile, count, metrics, workload, interval_ms, duration_ms, kind, cores, nodes, processors, repetitions, vector_bits, kernels, ibs_misses, label, seed, end, expect, resume, boots, watchdog, upload"
 #define BACKENDS "auto, hw, sim:NAME or sim:FILE"
 
 void config_problem(struct config *c, const struct origin *from, const char *format, ...)
@@ -213,8 +213,13 @@ static void take(struct config *c, const struct origin *from, const char *key, s
 	} else if (is("repetitions", key, key_length)) {
 		take_unsigned(c, from, "repetitions", value, n, SAMPLES_MAX, &c->repetitions);
 	} else if (is("vector_bits", key, key_length)) {
+		c->vector_bits_from = *from;
 		take_unsigned(c, from, "vector_bits", value, n, 512, &c->vector_bits);
+	} else if (is("kernels", key, key_length)) {
+		c->kernels_from = *from;
+		take_text(c, from, "kernels", c->kernels, value, n);
 	} else if (is("ibs_misses", key, key_length)) {
+		c->ibs_misses_from = *from;
 		take_unsigned(c, from, "ibs_misses", value, n, 2048, &c->ibs_misses);
 	} else if (is("seed", key, key_length)) {
 		take_number(c, from, "seed", value, n, UINT64_MAX, &c->seed);
@@ -341,6 +346,19 @@ static void read_fwcfg(struct config *c)
 		read_words(c, FWCFG_OPTIONS, text, FIRST_IS_KEY);
 	else if (s != ST_MISSING)
 		config_problem(c, &from, "expected at most %u bytes", OPTIONS_BYTES - 1);
+}
+
+const struct origin *config_origin(const struct config *c, const char *problem, const struct origin *otherwise)
+{
+	const struct { const char *name; const struct origin *from; } settings[] = {
+		{ "cores", &c->cores_from }, { "nodes", &c->nodes_from }, { "vector_bits:", &c->vector_bits_from },
+		{ "kernels:", &c->kernels_from }, { "ibs_misses:", &c->ibs_misses_from },
+	};
+
+	for (unsigned i = 0; i < COUNT_OF(settings); i++)
+		if (str_starts(problem, settings[i].name))
+			return settings[i].from;
+	return otherwise;
 }
 
 void config_read(struct config *c, struct files *files, const struct config_text *served)

@@ -33,6 +33,8 @@ struct config {
 	struct origin cores_from, nodes_from, kind_from;
 	enum start processors;     /* how the other processors are started */
 	unsigned repetitions, vector_bits, ibs_misses;
+	char kernels[CONFIG_TEXT]; /* of streams, "" any */
+	struct origin vector_bits_from, kernels_from, ibs_misses_from;
 	uint64_t seed;
 	char label[CONFIG_TEXT];
 	char expect[CONFIG_TEXT];  /* path of a file, "" if none */
@@ -52,6 +54,8 @@ struct config {
 struct config_text { const char *name, *text; size_t bytes; };
 /* Reads all three sources to the end, so that `end` is known even if something is wrong. */
 void config_read(struct config *c, struct files *files, const struct config_text *served);
+/* Where the setting stands with whose name a problem begins that a check of the suite found; `otherwise` for another. */
+const struct origin *config_origin(const struct config *c, const char *problem, const struct origin *otherwise);
 /* "ORIGIN: what is wrong" into c->problem, unless that has an earlier one. */
 void config_problem(struct config *c, const struct origin *from, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

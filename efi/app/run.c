@@ -32,13 +32,13 @@ enum status run_settings(struct config *c, struct files *files, struct suite_set
 {
 	char problem[400], *text;
 	size_t bytes, pages_bytes;
-	*s = (struct suite_settings){ .suite = c->suite, .repetitions = c->repetitions, .vector_bits = c->vector_bits, .ibs_misses = c->ibs_misses, .seed = c->seed, .label = c->label,
+	*s = (struct suite_settings){ .suite = c->suite, .repetitions = c->repetitions, .vector_bits = c->vector_bits, .kernels = c->kernels, .ibs_misses = c->ibs_misses, .seed = c->seed, .label = c->label,
 		.cores = c->cores, .nodes = c->nodes, .counting = c->count[0] != 0 || c->metrics[0] != 0, .profile = c->profile[0] != 0 ? c->profile : NULL };
 	if (s->profile != NULL && c->suite_from.line == 0) /* not given: a profile has rows of its own */
 		s->suite = "";
 	enum status result = suite_check(s, problem, sizeof(problem));
 	if (result != ST_OK) {
-		config_problem(c, &c->suite_from, "%s", problem);
+		config_problem(c, config_origin(c, problem, &c->suite_from), "%s", problem);
 		return result;
 	}
 	if (c->expect[0] == 0)
@@ -458,8 +458,7 @@ static enum exit_status run_plan(const struct access *a, struct run *r)
 /* What is wrong with the settings, at the place that says it. */
 static enum exit_status bad_settings(const struct config *c, enum status s, const char *problem)
 {
-	const struct origin *from = s == ST_MISSING ? &c->kind_from : str_starts(problem, "cores") ? &c->cores_from :
-		str_starts(problem, "nodes") ? &c->nodes_from : &c->profile_from;
+	const struct origin *from = config_origin(c, problem, s == ST_MISSING ? &c->kind_from : &c->profile_from);
 
 	print("%s:%u: %s\n", from->file, from->line, problem);
 	return EXIT_BAD_INPUT;

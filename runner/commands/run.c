@@ -20,7 +20,7 @@
 #define ENVIRONMENT_MOST 16
 #define SHOWN_MS         1000 /* progress within a row */
 
-static const char *backend_name = "native", *machine_name, *suite, *label = "", *expect_file, *profile, *trace_file, *cores, *nodes, *kind,
+static const char *backend_name = "native", *machine_name, *suite, *kernels, *label = "", *expect_file, *profile, *trace_file, *cores, *nodes, *kind,
                   *out = "out/run";
 static uint64_t repetitions, vector_bits, ibs_misses, seed;
 static bool proofs;
@@ -46,6 +46,8 @@ static unsigned run_options(struct option *list, unsigned most)
 		 "samples of each row, 0: the row's own"},
 		{"--vector-bits", OPTION_NUMBER, &vector_bits, "N", NULL, 0, 512,
 		 "exclude kernels with wider vectors than 128, 256 or 512 bits; 0: exclude none"},
+		{"--kernels", OPTION_TEXT, &kernels, "LIST", NULL, 0, 0,
+		 "kernels of streams, such as k_triad_sse2,k_copy_avx: a row that has some of them runs these alone (default: any)"},
 		{"--ibs-misses", OPTION_NUMBER, &ibs_misses, "N", NULL, 0, 2048,
 		 "AMD: filter of IBS samples. 0: none; 1: loads and fetches that miss the L3; 128 to 2048 in steps of 128: loads that took at least so many cycles (Zen 5)"},
 		{"--seed", OPTION_NUMBER, &seed, "N", NULL, 0, UINT64_MAX, "seed of the order of windows; 0: a fixed one"},
@@ -400,7 +402,7 @@ static int run_run(const struct command *c, int operands, char **operand)
 	(void)operands, (void)operand;
 
 	struct suite_settings settings = {
-		.suite = suite ? suite : profile ? "" : "quick", .profile = profile, .cores = cores, .nodes = nodes, .repetitions = (unsigned)repetitions, .vector_bits = (unsigned)vector_bits, .ibs_misses = (unsigned)ibs_misses, .seed = seed, .label = label,
+		.suite = suite ? suite : profile ? "" : "quick", .profile = profile, .cores = cores, .nodes = nodes, .repetitions = (unsigned)repetitions, .vector_bits = (unsigned)vector_bits, .kernels = kernels, .ibs_misses = (unsigned)ibs_misses, .seed = seed, .label = label,
 	};
 	if (strlen(label) > LABEL_MOST || has_controls(label)) {
 		complain(c, "--label: at most %u bytes without control characters", LABEL_MOST);

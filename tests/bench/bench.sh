@@ -20,7 +20,7 @@ sed 's/^sockets = 2/sockets = 4/; s/^cores = 4$/cores = 32/' tables/machines/neh
 "$out/tests/bench/matrix" "$work/many.machine" 60 || rc=1
 # What a command took from FROM to now. said GOAL_S FROM NAME
 said() {
-	awk -v name="$3" -v ms=$((($(date +%s%N) - $2) / 1000000)) -v goal="$1" 'BEGIN { printf "%-28s %7.2f s, goal %d s%s\n", name, ms / 1000, goal, ms > goal * 1000 ? ": longer" : "" }'
+	awk -v name="$3" -v ms=$((($(date +%s%N) - $2) / 1000000)) -v goal="$1" 'BEGIN { printf "%-28s %7.2f s, goal %d s%s\n", name, ms / 1000, goal, (ms > goal * 1000 ? ": longer" : "") }'
 }
 # The largest of a run's process, less the largest working set of its rows.
 memory() { # PEAK_KIB RUN

@@ -56,6 +56,10 @@ bad unknown_option_key 'load options:1: unknown key "sweet"; expected one of' "s
 bad unknown_machine 'backend: unknown machine "nehalem"; expected one of .*nehalem-ep' "backend=sim:nehalem"
 bad repetitions_no_number 'stallmeter\.ini:1: repetitions: expected a number from 0 to 256, found "many"' \
 	"" stallmeter.ini 'repetitions = many\n'
+bad kernels_that_are_none 'stallmeter\.ini:2: kernels: "k_triads" is no kernel that streams choose' \
+	"" stallmeter.ini 'suite = quick\nkernels = k_triads\n'
+bad vector_bits_that_are_none 'stallmeter\.ini:2: vector_bits: 100 is none of 128, 256, 512' \
+	"" stallmeter.ini 'suite = quick\nvector_bits = 100\n'
 bad unknown_row 'stallmeter\.ini:1: suite: .*load\.l9' \
 	"" stallmeter.ini 'suite = quick,load.l9\n'
 bad unknown_mode 'stallmeter\.ini:2: mode: expected measure or plan, found "plam"' \

@@ -34,6 +34,8 @@ for n in -1 257 ten 1e3 0x 99999999999999999999 ''; do
 	[ -z "$n" ] || check "host_refuses_repetitions_$n" refuses 'not a number from 0 to 256' run "--repetitions=$n"
 done
 check "host_refuses_odd_vector_bits" refuses "vector_bits: 100 is none of 128, 256, 512" run --vector-bits 100
+check "host_refuses_kernels_that_streams_do_not_choose" refuses 'kernels: "k_chase" is no kernel that streams choose, such as' run --kernels k_triad_sse2,k_chase
+check "host_refuses_kernels_that_the_processor_lacks" refuses "kernels: k_read_avx512 has instructions that this processor lacks" run --backend sim --machine haswell-ep --kernels k_read_avx512
 check "host_refuses_seed_beyond_64_bits" refuses 'not a number from 0 to 18446744073709551615' run --seed 18446744073709551616
 check "host_refuses_missing_expect_file" refuses "$work/none: No such file" run --expect "$work/none"
 mkfifo "$work/pipe"

@@ -29,6 +29,8 @@ for bits in 128:sse2 256:avx; do
 	check "sim_vectors_have_${bits%:*}_bits" run --machine skylake-sp --suite triad.l1.bandwidth --repetitions 3 --vector-bits ${bits%:*}
 	check "sim_kernel_of_${bits%:*}_bits" results ".settings.vector_bits == ${bits%:*} and .rows[0].kernel == \"k_triad_${bits#*:}\""
 done
+check "sim_kernels_are_taken" run --machine zen4 --suite 'triad.l1.bandwidth,copy.l1_all.bandwidth,load.l1.latency' --repetitions 3 --kernels k_triad_grouped_sse2,k_copy_avx
+check "sim_kernels_are_kept" results '.settings.kernels == "k_triad_grouped_sse2,k_copy_avx" and [.rows[].kernel] == ["k_chase", "k_triad_grouped_sse2", "k_copy_avx"]'
 check "sim_repetitions_are_taken" run --suite load.l1.latency --repetitions 3
 check "sim_repetitions_are_kept" results '.settings.repetitions == 3 and .rows[0].samples <= 3'
 check "sim_default_machine_is_the_built_in_one" says 0 "SIMULATED machine \(sim:nehalem-ep\)" run --suite load.l1.latency --machine nehalem-ep
