@@ -191,9 +191,10 @@ def check_processor(p, r):
     for n in r.likwid:
         if n["event"] not in seen:
             p.add(n.where, n["event"], "%s has no such event" % r["name"])
+    known = set(seen) | {e["name"] for b in r.uncore for e in b.events}
     for n in r.spellings:
-        if n["event"] not in seen or n["spelling"] in seen:
-            p.add(n.where, n["spelling"], "%s has %s" % (r["name"], "an event of this spelling" if n["spelling"] in seen else "no event " + n["event"]))
+        if n["event"] not in known or n["spelling"] in known:
+            p.add(n.where, n["spelling"], "%s has %s" % (r["name"], "an event of this spelling" if n["spelling"] in known else "no event " + n["event"]))
     for f in r.profiles:
         for n in f.events:
             if n not in seen:

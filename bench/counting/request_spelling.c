@@ -57,7 +57,7 @@ bool request_why_not(const struct processor *p, const struct word *w, struct tex
 static const struct event *spelled(const struct processor *p, const struct word *w, size_t *from)
 {
 	for (unsigned i = 0; i < p->spelling_count; i++)
-		if (request_names(w, p->spellings[i].name, from))
+		if (request_names(w, p->spellings[i].name, from) && event_find(p, p->spellings[i].event))
 			return event_find(p, p->spellings[i].event);
 	for (unsigned i = 0; i < COUNT_OF(generic); i++)
 		if (request_names(w, generic[i].perf, from))

@@ -40,17 +40,34 @@ static bool is_box(const struct processor *p, const char *at, size_t n)
 	return false;
 }
 
-static const struct uncore_event *uncore_named(const struct processor *p, const struct word *w, struct request *r)
+/* The event of the table's name, or of another document's for it. */
+static const struct uncore_event *uncore_of_full_name(const struct processor *p, const struct word *w, struct request *r)
 {
-	size_t dot = 0, open = 0, name;
-	uint64_t number = 0;
+	const char *at = w->at;
+	size_t n = w->name;
 
+	for (unsigned i = 0; i < p->spelling_count; i++)
+		if (names_equal(w->at, w->name, p->spellings[i].name)) {
+			at = p->spellings[i].event;
+			n = str_length(at);
+		}
 	for (unsigned b = 0; b < p->box_count; b++)
 		for (unsigned i = 0; i < p->boxes[b].event_count; i++)
-			if (names_equal(w->at, w->name, p->boxes[b].events[i].name)) {
+			if (names_equal(at, n, p->boxes[b].events[i].name)) {
 				r->box = &p->boxes[b];
 				return &p->boxes[b].events[i];
 			}
+	return NULL;
+}
+
+static const struct uncore_event *uncore_named(const struct processor *p, const struct word *w, struct request *r)
+{
+	const struct uncore_event *full = uncore_of_full_name(p, w, r);
+	size_t dot = 0, open = 0, name;
+	uint64_t number = 0;
+
+	if (full)
+		return full;
 	while (dot < w->name && w->at[dot] != '.')
 		dot++;
 	for (open = 0; open < dot && w->at[open] != '['; open++)

@@ -84,7 +84,8 @@ static enum status count_workload(struct session *s, const char *name, struct te
 		how.windows = 0;
 	text_init(&t, s->lines, LINES_BYTES);
 	if (st == ST_OK) {
-		stat_head(&t, &s->plan, &s->workload, k->format, how.interval_ticks != 0 ? STAT_INTERVALS : STAT_WHOLE_RUN);
+		if (k->format != STAT_CSV || !s->summary->workloads) /* a CSV has one line of names; the last column says the workload */
+			stat_head(&t, &s->plan, &s->workload, k->format, how.interval_ticks != 0 ? STAT_INTERVALS : STAT_WHOLE_RUN);
 		flush(s, &t);
 		st = stat_run(&s->plan, &s->workload, &how, &s->result, problem);
 	}

@@ -119,6 +119,10 @@ static int stat_run_command(const struct command *c, int operands, char **operan
 		complain(c, "no workload: -w idle, account.NAME or a row, see `stallmeter list`");
 		return EXIT_BAD_INPUT;
 	}
+	if (windows && duration) {
+		complain(c, "--windows and --for: each says how long a run is; give one");
+		return EXIT_BAD_INPUT;
+	}
 	if (!microseconds(c, "-I", interval, &s.interval_us) || !microseconds(c, "--for", duration, &s.duration_us))
 		return EXIT_BAD_INPUT;
 	if (backend_machine(machine_name, &machine, problem, sizeof(problem)) != ST_OK) {

@@ -143,6 +143,9 @@ refuses() { # STATUS PATTERN ARGUMENTS...
 check "stat_names_the_nearest_events" refuses 2 'nearest: MEM_LOAD_RETIRED.L2_HIT, ' -w idle -e MEM_LOAD_RETIRD.L2_HIT
 check "stat_names_the_nearest_workloads" refuses 2 'nearest: .*load.l2.latency' -w load.l2.latncy -e inst_retired.any
 check "stat_names_the_nearest_metrics" refuses 2 'nearest: imc.MEM_BW_READS' --machine haswell-ep -w idle -M imc.MEM_BW_READ
+check "stat_refuses_two_lengths_of_a_run" refuses 2 '^stallmeter stat: --windows and --for: each says how long' -w idle -e cycles --windows 2 --for 1
+one_line_of_names() { "$s" stat -w load.l1,load.l2 --windows 1 -e cycles --format csv >"$work/counts" && [ "$(grep -c '^name,' "$work/counts")" -eq 1 ] && [ "$(wc -l <"$work/counts")" -eq 3 ]; }
+check "stat_csv_of_several_workloads_has_one_line_of_names" one_line_of_names
 check "stat_refuses_a_modifier" refuses 2 'no modifier of this event' -w idle -e INST_RETIRED.ANY_P:warm
 # perf's modifiers that cannot be had, alone and together
 modifiers() {
