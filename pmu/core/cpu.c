@@ -247,6 +247,7 @@ static void read_pmu(struct probe *p)
 	if (fixed > 16 || (fixed && (fixed_width < 32 || fixed_width > 64)))
 		fixed = 0;
 	cpu->pmu_version = (uint8_t)version;
+	cpu->any_thread = version >= 3 && !probe_bits(r.edx, 15, 15);
 	cpu->general_width = (uint8_t)width;
 	cpu->fixed_width = fixed ? (uint8_t)fixed_width : 0;
 	cpu->general_mask = (uint32_t)((1ull << general) - 1);

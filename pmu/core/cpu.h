@@ -47,6 +47,7 @@ struct cpu {
 	uint64_t unlisted;            /* bits of IA32_PERF_GLOBAL_CTRL of existing counters that no descriptor lists */
 	const char *pmu_absent;       /* why no PMU is usable, NULL if one is */
 	uint32_t extras_absent[CPU_EXTRAS_MAX]; /* MSRs that an event needs beside its select and that do not answer; terminated by 0 */
+	bool any_thread;              /* a counter may count for both threads of its core: AnyThread, version 3 on, unless CPUID 0xA EDX[15] */
 	uint32_t arch_events_missing; /* CPUID 0xA EBX */
 	uint64_t perf_capabilities;   /* MSR 0x345, 0 if there is none */
 	bool pebs;                    /* debug store present, not disabled, record format known */

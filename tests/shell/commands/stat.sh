@@ -143,6 +143,16 @@ refuses() { # STATUS PATTERN ARGUMENTS...
 check "stat_names_the_nearest_events" refuses 2 'nearest: MEM_LOAD_RETIRED.L2_HIT, ' -w idle -e MEM_LOAD_RETIRD.L2_HIT
 check "stat_names_the_nearest_workloads" refuses 2 'nearest: .*load.l2.latency' -w load.l2.latncy -e inst_retired.any
 check "stat_names_the_nearest_metrics" refuses 2 'nearest: imc.MEM_BW_READS' --machine haswell-ep -w idle -M imc.MEM_BW_READ
+# AnyThread: of Nehalem to Skylake; the others' selects fault with bit 21.
+no_any() {
+	local m
+	for m in core2 ice-lake-sp sapphire-rapids sierra-forest zen2 zen5; do
+		refuses 2 'counters count for their own thread alone: they have no any' --machine "$m" -w load.l1 --windows 1 -e instructions:any || return 1
+	done
+	refuses 2 'they have no any' --machine sapphire-rapids -w load.l1 -e r2001c2 && refuses 2 'they have no any' --machine zen4 -w load.l1 -e cpu/event=0xc0,any/ &&
+		"$s" stat --machine nehalem-ep -w load.l1 -e inst_retired.any_p:any && "$s" stat --machine skylake -w load.l1 -e inst_retired.any_p:any
+}
+check "stat_refuses_any_where_selects_lack_it" no_any
 check "stat_refuses_two_lengths_of_a_run" refuses 2 '^stallmeter stat: --windows and --for: each says how long' -w idle -e cycles --windows 2 --for 1
 one_line_of_names() { "$s" stat -w load.l1,load.l2 --windows 1 -e cycles --format csv >"$work/counts" && [ "$(grep -c '^name,' "$work/counts")" -eq 1 ] && [ "$(wc -l <"$work/counts")" -eq 3 ]; }
 check "stat_csv_of_several_workloads_has_one_line_of_names" one_line_of_names

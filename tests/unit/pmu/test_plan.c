@@ -9,7 +9,7 @@
 #include "pmu/text.h"
 #include "tests/unit/support/table_find.h"
 
-static const struct cpu four = { .pmu_version = 3, .general_width = 48, .general_mask = 0xF, .fixed_mask = 7 };
+static const struct cpu four = { .pmu_version = 3, .any_thread = true, .general_width = 48, .general_mask = 0xF, .fixed_mask = 7 };
 
 /* A plan must give each event one counter that can count it, no counter twice in a run, one value
  * of each extra register in a run. */
@@ -184,7 +184,7 @@ static void test_plan_takes_every_event_of_every_processor(void **state)
 	(void)state;
 	struct cpu wide = four;
 	wide.fixed_mask = 0x7F;
-	wide.pebs = true;
+	wide.pebs = wide.any_thread = true;
 	for (unsigned p = 0; p < processor_count; p++)
 		for (unsigned i = 0; i < processors[p].event_count; i++) {
 			const struct event *e = &processors[p].events[i];
@@ -205,6 +205,24 @@ static void test_plan_takes_every_event_of_every_processor(void **state)
 			wide.pebs = true;
 		}
 	assert_null(event_find(&processors[0], "NO.SUCH"));
+}
+
+/* Bit 21 of a select is AnyThread from version 3 on, unless CPUID 0xA EDX[15] says that it is gone (SDM vol. 3, architectural performance monitoring). */
+static void test_plan_any_needs_a_processor_that_has_it(void **state)
+{
+	(void)state;
+	struct cpu with = four, without = four;
+	struct event e = *event_find(processor_named("nehalem-ep"), "UOPS_ISSUED.ANY");
+	const struct event *list = &e;
+	struct plan plan;
+	const char *problem;
+
+	e.any = 1;
+	with.any_thread = true;
+	without.any_thread = false;
+	assert_int_equal(plan_events(&with, &list, 1, &plan, &problem), ST_OK);
+	assert_int_equal(plan_events(&without, &list, 1, &plan, &problem), ST_UNSUPPORTED);
+	assert_non_null(strstr(plan_lacks(&without, &e), "no any"));
 }
 
 /* The guide's appendix names the runs of the first three groups; for the last two it is the general events by four. */
@@ -245,6 +263,7 @@ int main(void)
 		cmocka_unit_test(test_plan_uses_fixed_counters_and_shares_repeated_events),
 		cmocka_unit_test(test_plan_names_what_no_counter_counts),
 		cmocka_unit_test(test_plan_takes_every_event_of_every_processor),
+		cmocka_unit_test(test_plan_any_needs_a_processor_that_has_it),
 		cmocka_unit_test(test_plan_of_the_guides_profiles_is_as_short_as_the_guide_says),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
