@@ -41,6 +41,20 @@ char *loop_changed(const char *text, const char *section, const char *key, const
 	return out;
 }
 
+char *loop_built_in_changed(const char *machine, const char *list)
+{
+	char copy[200], *save = NULL, *out = strdup(loop_built_in(machine));
+	snprintf(copy, sizeof(copy), "%s", list);
+	for (char *one = strtok_r(copy, ",", &save); one; one = strtok_r(NULL, ",", &save)) {
+		char *key = strchr(one, '.'), *value = strchr(one, '='), *more;
+		*key++ = 0, *value++ = 0;
+		more = loop_changed(out, one, key, value);
+		free(out);
+		out = more;
+	}
+	return out;
+}
+
 const char *loop_built_in(const char *name)
 {
 	for (unsigned i = 0; i < machine_files_count; i++)

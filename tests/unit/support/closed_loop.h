@@ -27,6 +27,8 @@ struct loop_run {
 
 /* A machine file's text with one line "key = value" of a section moved or added; to be freed. */
 char *loop_changed(const char *text, const char *section, const char *key, const char *value);
+/* A built-in machine with each of "section.key=value,..." moved or added; to be freed. */
+char *loop_built_in_changed(const char *machine, const char *list);
 /* Text of a built-in machine; valid until the next call. */
 const char *loop_built_in(const char *name);
 
