@@ -76,7 +76,7 @@ struct job {
 	unsigned core;
 	uint64_t entry;    /* virtual address of a routine of asm/, normally MEASURE */
 	uint64_t argument; /* passed in RDI: virtual address of a struct measure_block */
-	uint64_t undo;     /* called likewise, before anything else runs on the core, when the job did not come to its end; 0: nothing is */
+	uint64_t undo;     /* called likewise if the job did not end, before anything else runs on the core; 0: nothing is called */
 	const struct sampling_gate *gate; /* registers that the routine itself writes, so that layers know them; NULL: none */
 	enum status status; /* out: ST_OK, ST_FAULT, ST_TIMEOUT */
 	uint8_t vector;     /* out: exception vector with ST_FAULT */
@@ -134,8 +134,8 @@ struct access {
 	bool dry;          /* nothing is written or counted (pmu/backend/dry_run.h): what a count decides is planned */
 	const char *name;  /* "hw", "sim:nehalem-ep", "native" */
 	unsigned cores;    /* logical processors that answer */
-	const char *core_kind; /* "p", "e", ..., "all": behind core_kind.c, whose cores these are; NULL: they are not told apart */
-	unsigned first;    /* what number the backend has for core 0: not 0 behind a layer that shows some of its cores (core_kind.c) */
+	const char *core_kind; /* "p", "e", ..., "all": the kind of these cores, in a layer of core_kind.c; NULL: all cores are alike */
+	unsigned first;    /* the backend's number for core 0: not 0 in a layer that shows only some of its cores (core_kind.c) */
 	unsigned nodes;    /* memory nodes */
 	uint64_t tsc_hz;   /* as calibrated (hw, native) or known (sim) */
 	/* Locality of cores and nodes as reported by the firmware; NULL if unknown. */

@@ -214,7 +214,7 @@ bool text_fold(struct text *t, const char **lines, unsigned columns, unsigned ha
 		size_t room = columns - (more ? first : 0), n = (size_t)(end - at);
 
 		if (n > room) {
-			/* the last blank behind which everything has room; else the first one */
+			/* the last blank up to which everything fits; else the first one */
 			for (n = room; n > (more ? 0 : indent) && at[n] != ' '; n--) { }
 			if (n <= (more ? 0 : indent))
 				for (n = room; at + n < end && at[n] != ' '; n++) { }

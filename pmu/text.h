@@ -32,8 +32,8 @@ void text_json(struct text *t, const char *s);
 
 /* Words with one blank between them: Intel pads the names of its processors. */
 void text_words(struct text *t, const char *s);
-/* The next line of *lines, and its end, into t; *lines moves behind it. A line of more than `columns` characters is broken at blanks and goes on
- * `hang` columns right of where it began; a word without blanks stays whole. False: there was no line. */
+/* Appends the next line of *lines, with its end, to t and moves *lines past it. A line of more than `columns` characters is broken at blanks and
+ * continues `hang` columns to the right of its beginning; a word without blanks stays whole. False: there was no line. */
 bool text_fold(struct text *t, const char **lines, unsigned columns, unsigned hang);
 
 size_t str_length(const char *s);

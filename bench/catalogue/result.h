@@ -97,7 +97,7 @@ struct sample_result {
 	bool full;               /* the buffer filled: records are missing */
 	bool lost_known;         /* exactly */
 	uint32_t lost;           /* records that were due but missing, with lost_known */
-	uint32_t lost_most;      /* at most so many, without it */
+	uint32_t lost_most;      /* upper bound without lost_known */
 	int64_t shadow_milli;    /* events in the shadow of one overflow, with lost_known */
 	int64_t fraction_milli;  /* part of the loads from the row's sources that the facility sampled; -1 unknown */
 	const char *beside;      /* the event that counted all these loads, "" if none */

@@ -9,7 +9,7 @@ struct word { const char *at; size_t length, name; };
 /* The next KEY or KEY=VALUE after a colon. */
 struct modifier { const char *at; size_t length, key; uint64_t value; bool given; };
 
-/* The modifier behind w's character *from, which moves on; false: none left. *st: whether the value is a number. */
+/* The modifier after w's character *from, which moves on; false: none left. *st: whether the value is a number. */
 bool request_modifier_next(const struct word *w, size_t *from, struct modifier *m, enum status *st);
 /* Whether the modifier has that key, and no value or a value. */
 bool request_modifier_is_flag(const struct modifier *m, const char *key);

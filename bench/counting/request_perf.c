@@ -136,7 +136,7 @@ static enum status of_code(const struct processor *p, uint16_t select, uint16_t 
 	return ST_SYNTAX;
 }
 
-/* All terms between the slashes; *at: behind the last. */
+/* All terms between the slashes; *at: after the last. */
 static enum status take_terms(const struct word *w, size_t *at, struct terms *t, struct text *problem)
 {
 	for (bool more = true; more;) {

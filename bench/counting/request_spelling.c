@@ -68,7 +68,7 @@ static const struct event *spelled(const struct processor *p, const struct word 
 	return NULL;
 }
 
-/* The same on a general counter, which takes modifiers: the vendor writes _P behind its name. */
+/* The same on a general counter, which takes modifiers: the vendor appends _P to its name. */
 static const struct event *general(const struct processor *p, const struct event *e)
 {
 	char name[REQUEST_NAME_BYTES];

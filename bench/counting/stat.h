@@ -23,7 +23,7 @@ struct stat_plan {
 	struct stat_core_batch core[STAT_BATCHES_MAX];
 	struct stat_uncore_batch uncore[STAT_BATCHES_MAX];
 	unsigned core_batches, uncore_batches, runs;
-	struct plan topdown;                /* the last run, if shares of slots are asked for, else of no slot */
+	struct plan topdown;                /* the last run, if shares of slots are requested, else of no slot */
 };
 
 /* The counts of one run. */

@@ -4,7 +4,7 @@
 
 #include "bench/counting/stat.h"
 
-/* Works out every metric that was asked for. */
+/* Computes every metric that was requested. */
 void stat_metrics_evaluate(struct stat_result *r);
 /* One window in which the first core's slots count, around the kernel alone. `slots`: topdown_plan's, with which the counters have started; *took: TSC ticks. */
 MUST_CHECK enum status stat_metrics_topdown(struct stat_workload *w, const struct plan *slots, struct topdown_sum *sum, uint64_t *took);

@@ -53,7 +53,7 @@ static void workload_name(struct text *t, const struct stat_workload *w)
 	text_fmt(t, "%s%s", w->kind == STAT_WORK ? "account." : "", w->name);
 }
 
-/* CSV: the end of a line, by which workloads that run in turn are told apart. */
+/* CSV: the end of a line, which tells apart workloads that run one after the other. */
 static void csv_end(struct text *t, const struct stat_result *r)
 {
 	text_char(t, ',');

@@ -42,7 +42,7 @@ MUST_CHECK enum status stat_workload_open(struct stat_workload *w, struct bench 
 MUST_CHECK enum status stat_workload_prepare(struct stat_workload *w);
 /* One window on all cores at once; core i's counts are in w->windows[i]. */
 MUST_CHECK enum status stat_workload_window(struct stat_workload *w, const struct counting *c);
-/* A window whose counts nobody takes: the first one fetches the wrapper's code and data, and its call of the kernel is mispredicted. */
+/* A window whose counts are discarded: the first one fetches the wrapper's code and data, and its call of the kernel is mispredicted. */
 MUST_CHECK enum status stat_workload_warm_up(struct stat_workload *w, const struct counting *c);
 /* Duration of the longest core's window, TSC ticks. */
 uint64_t stat_workload_ticks(const struct stat_workload *w);

@@ -94,7 +94,7 @@ enum status curve_window(struct loop *l, uint64_t code, uint64_t iterations, str
 	return run_iterations(l, code, iterations, NULL, out);
 }
 
-/* One window of so many iterations of the code at `code`. */
+/* One window of `iterations` of the code at `code`. */
 static enum status window(struct pass *p, uint64_t code, uint64_t iterations, struct window *out, int64_t *cycles_milli)
 {
 	bench_working(p->loop.b);

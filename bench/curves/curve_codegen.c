@@ -5,8 +5,8 @@
 
 uint32_t curve_line(uint32_t j, uint32_t lines)
 {
-	/* Steps of 7 lines, to which no prefetcher is trained, go through all lines, whose number is a power of two, come to the first one
-	 * last, and go round slices, whatever their number, where 5 of 16 lines would come to 5 slices one by one. */
+	/* A step of 7 lines trains no prefetcher. As the number of lines is a power of two, the steps visit all lines and reach the first one last.
+	 * They also rotate over any number of slices, where steps of 5 of 16 lines would visit 5 slices one by one. */
 	return (j + 1) * 7 % lines * LINE;
 }
 

@@ -25,7 +25,7 @@ struct pass {
 };
 
 #define CURVE_PASSES_MAX 16u            /* passes over an L3 ring before the first point, at most */
-#define CURVE_SETTLED_PART 2000u        /* settled: a pass is shorter than the one before by less than one part in so many */
+#define CURVE_SETTLED_PART 2000u        /* settled: a pass is shorter than the one before by less than 1/N */
 /* curve_ring.c: the ring and the room for the code; *out gets their sizes, or the reason. ST_MISSING: a size that it needs is not known;
  * ST_UNSUPPORTED: the machine has no such level, or it is too small. */
 MUST_CHECK enum status curve_set_up(struct pass *p, struct row_result *out);
@@ -37,7 +37,7 @@ uint32_t curve_region_lines(const struct row_curve *c, uint64_t bytes);
 uint64_t curve_limit_bytes(const struct cpu *cpu, const struct row_curve *c);
 /* Brings the numbers of CURVE_BESIDE into the level that shall answer their loads. */
 MUST_CHECK enum status curve_limit_prepare(struct pass *p);
-/* Whether the fill buffers were full at the knee, of so many misses, and nothing else was: p->limit, p->limited. `one`: a miss. */
+/* Whether the fill buffers, and nothing else, were full at a knee of that many misses: p->limit, p->limited. `one`: a single miss. */
 MUST_CHECK enum status curve_limit(struct pass *p, uint32_t misses, int64_t one);
 /* Measures a point of another curve on the same ring without recording it. *brought, if given: lines that arrived. */
 MUST_CHECK enum status curve_other_point(struct pass *p, const struct row_curve *curve, uint32_t x, int64_t *iteration_milli, int64_t *brought);

@@ -5,7 +5,7 @@
 #include "pmu/core/concept.h"
 #include "pmu/netburst/netburst_sample.h"
 
-#define HIT_AT    1024u      /* of the line that hits, behind the last of the others: another set of the L1 */
+#define HIT_AT    1024u      /* of the line that hits, after the last of the others: another set of the L1 */
 #define LINES_MOST 64u
 #define RECORDS   96u        /* of a burst */
 #define INSTRUCTIONS (2 * SKID_BLOCK + 4)
@@ -29,7 +29,7 @@ struct skid {
 	uint32_t at[INSTRUCTIONS];         /* records at each instruction */
 	uint32_t line[LINES_MOST];         /* and of each line */
 	uint32_t records, outside, astray; /* outside the code; with an address that is none of the lines */
-	uint32_t before, after;            /* with the registers before the load, behind it */
+	uint32_t before, after;            /* with the registers before the load, after it */
 	uint64_t due;
 	struct netburst_sample sample;
 };

@@ -14,7 +14,7 @@
 #include "bench/measure/loop.h"
 
 #define SKID_CODE_BYTES 4096u
-#define SKID_BLOCK      96u    /* loads that hit, before and behind */
+#define SKID_BLOCK      96u    /* loads that hit, before and after */
 #define SKID_STRIDE     8192u
 
 /* Measures the row into *out. */

@@ -10,7 +10,7 @@
 #define WINDOW_TIMED 2048u         /* at least, where the TSC times them: a reading is some ten ticks off */
 #define PASSES 2u                  /* passes over a point's nodes before its first window */
 #define TLB_MILLI 20               /* misses a load, from which they show in the latency */
-#define ABOVE_FACTOR 4u            /* a working set so many times as large as a level leaves none of it there, whatever the level replaces */
+#define ABOVE_FACTOR 4u            /* a working set larger than a level by this factor leaves none of it there, whatever the replacement policy */
 #define WITHIN_PART 2u             /* a level holds such a part of itself beside page tables and the program */
 
 static const uint32_t strides[] = { 64, 256, 1024, 4096, 16384, 131072 };
@@ -62,7 +62,7 @@ static bool is_last_step(const struct curve *c, unsigned of)
 	return any;
 }
 
-/* The fastest sure point, without TLB misses, of working sets of so many bytes; of each size the two smallest strides. 0: there is none. */
+/* The fastest reliable point, without TLB misses, among working sets of that size; of each size the two smallest strides count. 0: there is none. */
 static int64_t fastest_within(const struct curve *c, uint64_t from, uint64_t to, bool last_step)
 {
 	uint32_t size = 0, of_size = 0;

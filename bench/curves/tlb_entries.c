@@ -24,7 +24,7 @@ struct sweep {
 	bool disturbed;
 };
 
-/* What a ring of so many pages counts, in thousandths a load, and the first concept's misses in all passes. */
+/* Counts of a ring of that many pages, in thousandths a load, and the first concept's misses in all passes. */
 struct ring { uint32_t pages, passes; int64_t misses, each_milli[ROW_PROOFS_MAX], events_micro[ROW_EVENTS_MAX]; const struct kernel *kernel; };
 
 static enum status windows(struct sweep *s, struct working_set *w, struct ring *ring)
@@ -131,7 +131,7 @@ static enum status knee(struct sweep *s, struct ring *below, struct ring *above)
 	return ST_OK;
 }
 
-/* Whether the first level holds that ring: then what held it is no second one. *told: that could be counted. */
+/* Whether the first level holds that ring; if so, the ring shows nothing of a second level. *told: whether this could be counted. */
 static enum status first_holds(struct sweep *s, const struct ring *ring, bool *holds, bool *told)
 {
 	static const struct row_proof_set misses = { .proofs = { { "dtlb.load.miss", 0, 0, PER_UNIT } } };

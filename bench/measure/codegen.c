@@ -136,7 +136,7 @@ enum status codegen_span(enum code code, const struct cpu *cpu, uint64_t *bytes,
 			str_copy(reason, capacity, "the TLBs hold almost as many pages as the code has");
 			return ST_UNSUPPORTED;
 		}
-		/* What the second level costs the baseline would be taken off. */
+		/* Second-level hits of the baseline would be subtracted from the penalty. */
 		if (cpu->tlb.itlb_4k < CODE_WALK_PAGES * LINE / PAGE_4K) {
 			str_copy(reason, capacity, "the ITLB does not hold the baseline's pages");
 			return ST_UNSUPPORTED;

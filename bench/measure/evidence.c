@@ -56,7 +56,7 @@ static void plan_instructions(const struct bench *b, struct counting *c)
 	c->instructions = c->events++;
 }
 
-/* Whether what is counted for a concept can show what a proof asks; for absence, that it never came. */
+/* Whether the expression of a concept can prove what the proof asks: a count or, for an absence, that the event never occurred. */
 static bool can_show(const struct expression *x, const struct row_proof *p, bool absence)
 {
 	return absence ? expression_proves(x, 0, 0) : expression_proves(x, p->low_milli, p->high_milli);

@@ -2,7 +2,7 @@
 #include "bench/measure/loop.h"
 
 #define WINDOW_END_CYCLES 25 /* about a misprediction, on any processor */
-#define NOTHING_MILLI 10       /* counted of a stall that the processor does not have */
+#define NOTHING_MILLI 10       /* events per unit of a stall that the processor does not have */
 #define FREE_MILLI    250      /* and what it costs */
 #define PENALTY_QUIET_MILLI 100 /* penalties are accurate to half a cycle: a smaller spread than this does not count */
 
@@ -33,7 +33,7 @@ static void values_of(const struct loop *l, int64_t micro[2][ROW_EVENTS_MAX], in
 		milli[i] = mul_div(values[0][i], 1, 1000);
 		if (l->row->pair && l->set_count > 1)
 			milli[i] = mul_div(values[0][i] - values[1][i], 1, 1000);
-		if (l->row->pair && l->set_count > 1 && str_equal(c->proofs[i].concept, "prefetch.hardware")) /* neither is to have any: a difference would hide both */
+		if (l->row->pair && l->set_count > 1 && str_equal(c->proofs[i].concept, "prefetch.hardware")) /* neither may have any, and a difference hides a common number */
 			milli[i] = mul_div(values[0][i] > values[1][i] ? values[0][i] : values[1][i], 1, 1000);
 		if (l->row->pair)
 			continue;
@@ -128,13 +128,13 @@ static void value_of(const struct loop *l, const struct slope *tsc, const struct
 	}
 }
 
-/* Of a stall that not every processor has. */
+/* A stall that some processors do not have costs nothing on them. */
 static bool costs_nothing(const struct row *r, const struct row_result *out)
 {
 	return r->pair && r->pair->lacked && out->value_milli <= FREE_MILLI && out->value_milli >= -FREE_MILLI;
 }
 
-/* Neither counted nor worth a part of a cycle, by a kernel that did its work. */
+/* Whether the processor lacks the stall: no event counted it, it cost nothing, and the kernel did its work. */
 static bool is_lacked(struct loop *l, int64_t micro[2][ROW_EVENTS_MAX], int64_t counted_milli, struct row_result *out)
 {
 	bool work = costs_nothing(l->row, out) && counted_milli <= NOTHING_MILLI && counted_milli >= -NOTHING_MILLI;

@@ -2,7 +2,7 @@
 #include "bench/measure/layout.h"
 #include "bench/measure/measure.h"
 
-#define CHASE_LOADS 16           /* loads per iteration of k_chase; larger rings have a multiple of so many nodes */
+#define CHASE_LOADS 16           /* loads per iteration of k_chase; the nodes of a larger ring are a multiple of it */
 #define PAIR_L1S 8ull            /* of a pair's buffer whose lines come from the L2 */
 #define MATRIX_LINES 512ull      /* lines for several windows of a pair of cores, none used twice */
 #define MATRIX_L1_LINES 64ull    /* for two threads of a core: few enough for a small L1 */
@@ -127,7 +127,7 @@ static enum status shape_level(const struct row *r, const struct cpu *cpu, struc
 		if (level > 1 && c->bytes - cpu_cache_way_bytes(c) && c->bytes - cpu_cache_way_bytes(c) < most)
 			most = c->bytes - cpu_cache_way_bytes(c);
 		bytes = s->arrays * power_of_two_below(most / s->arrays);
-		/* All share the level: a little over the level below is enough, the smaller the better. */
+		/* All cores share the level: slightly more than the level below is enough, and the smaller the better. */
 		while (level == 3 && bytes / 2 >= enough)
 			bytes /= 2;
 		/* An L1 of few ways may not hold the arrays with the gaps between them. */
@@ -180,7 +180,7 @@ static uint64_t beyond_caches(const struct cpu *cpu)
 	return of_last > of_l1 ? of_last : of_l1;
 }
 
-/* Where the DTLB holds all of the chase's pieces both windows, of one round and of two, come to each of them. */
+/* Where the DTLB holds all of the chase's pieces, windows of one round and of two rounds both visit each piece. */
 static uint32_t rounds_of_open_pages(const struct cpu *cpu, uint64_t bytes) { return tlb_pieces(cpu) * PAGE_4K >= bytes ? 2 : 1; }
 
 static enum status shape_dram(const struct row *r, const struct cpu *cpu, struct shape *s,
@@ -206,7 +206,7 @@ static enum status shape_dram(const struct row *r, const struct cpu *cpu, struct
 		s->rounds = rounds_of_open_pages(cpu, s->bytes);
 		return ST_OK;
 	case ORDER_STREAMS:
-		if (r->prepare == PREPARE_FLUSH) /* only what a window visits is flushed: no more is needed */
+		if (r->prepare == PREPARE_FLUSH) /* only the lines that a window visits are flushed, so larger arrays are of no use */
 			shape_streams(s, 2 * power_of_two_below(2ull * r->window * s->step_bytes - 1));
 		else
 			shape_streams(s, 2 * power_of_two_below((beyond_caches(cpu) + s->arrays - 1) / s->arrays - 1));
@@ -326,7 +326,7 @@ static enum status shape_tlb(const struct row *r, const struct cpu *cpu, struct 
 		if ((uint64_t)pages * s->line_bytes < 2 * l1->bytes)
 			return unsupported(reason, capacity, "one line a page would not stay in the L2");
 		s->spread_pages = pages_a_way(l2);
-		/* An inclusive L3 with many of them in one set would evict them, from the L2 as well. */
+		/* An inclusive L3 that gets many of these lines in one set would evict them, from the L2 as well. */
 		if (l3 && l3->inclusive && pages_a_set(l3, s->spread_pages, pages) > l3->ways / 2)
 			s->spread_far_pages = pages_a_way(l3);
 	}
@@ -358,8 +358,8 @@ static enum status shape_helped(const struct row *r, const struct cpu *cpu, stru
 	return ST_OK;
 }
 
-/* The buffer of a pair. Of one that is to come from the L2 an L1 with random replacement still holds e^-8 of eight times its size; where half of the L2 has
- * less room, twice its size at least. */
+/* The buffer of a pair. If its lines are to come from the L2, an L1 with random replacement still holds e^-8 of eight times its size; where half
+ * of the L2 has less room, the buffer has at least twice the L1's size. */
 static enum status shape_pair(const struct row *r, const struct cpu *cpu, struct shape *s, char *reason, size_t capacity)
 {
 	const struct cpu_cache *l1 = cpu_cache(cpu, 1), *l2 = cpu_cache(cpu, 2);

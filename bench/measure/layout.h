@@ -20,10 +20,10 @@ struct shape {
 	uint64_t page_bytes;    /* of the requested pages */
 	uint32_t nodes;         /* of a chase, a multiple of 16 */
 	uint32_t line_bytes;
-	uint32_t spread_pages, spread_far_pages; /* PAGE orders: the line's offset within its page advances by one after so many pages, and once more after so many (0: never) */
+	uint32_t spread_pages, spread_far_pages; /* PAGE orders: the line's offset within its page advances by one after this many pages, and once more after that many (0: never) */
 	uint32_t arrays, step_bytes; /* streams: number of arrays, and bytes that an iteration advances in each */
 	uint32_t region_nodes;  /* ORDER_REGIONS, ORDER_PAGES: nodes of a region, which are visited one after another; 0: no regions */
-	uint32_t rounds;        /* ORDER_OPEN_PAGES: times that the chase comes to each page, for another part of its lines; 0: once */
+	uint32_t rounds;        /* ORDER_OPEN_PAGES: number of times that the chase returns to each page, for another part of its lines; 0: once */
 	uint64_t array_bytes;   /* streams: of each array, a power of two */
 	uint64_t start_bytes;   /* offset of the first line or array from the start of the mapping */
 	uint64_t piece_bytes;   /* ORDER_LINES, ORDER_SPARSE, ORDER_REGIONS: from each 4 KiB of lines (of a region) to the next; 0: they lie one behind the other, or anywhere */

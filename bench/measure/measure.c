@@ -12,12 +12,12 @@
 #define REPETITIONS_SHARED 51
 #define MEAN_PAIRS_LEAST 10u          /* simulated: until the standard error of the mean */
 #define MEAN_PAIRS 20u
-#define MEAN_SURE 300                /* is below one part in so many */
+#define MEAN_SURE 300                /* is below 1/N of it */
 #define MEAN_SHORTER 16u             /* iterations, or as many as evict the wrapper's lines from the L1 */
 #define MEAN_ASTRAY 5u               /* coprime to a page's lines: windows start at each of them in turn */
 #define REPETITIONS_PRIVATE 201      /* for a minimum, many short windows beat few long ones */
 #define CAP_TSC_DIVISOR 4            /* a row stops after a quarter of a second */
-#define LEAST_PAIRS 5                /* but not before so many pairs */
+#define LEAST_PAIRS 5                /* but not before this many pairs */
 #define ROUNDS_FACTOR 2              /* rejected windows are repeated, for at most as many rounds again */
 #define ROUNDS_PROBED 200            /* where another thread may occupy the core for long */
 #define PROBED_LEAST 16              /* undisturbed rounds: fewer may agree by chance */

@@ -1,4 +1,4 @@
-/* bench/measure/window.c: one run of one kernel under the measuring wrapper, and of so many units of a working set. */
+/* bench/measure/window.c: one run of one kernel under the measuring wrapper; windows of a given number of units of a working set. */
 #include "bench/measure/codegen.h"
 #include "bench/measure/cores.h"
 #include "pmu/sampling_gate.h"
@@ -8,7 +8,7 @@
 #define LAPS_AHEAD  4u   /* of a ring: random replacement does not keep all lines at once */
 #define READINGS 3u       /* on real machines: whatever runs beside a chain makes it longer */
 #define READINGS_CHECK 25u
-#define CHECK_SHARE 25    /* the chains agree to one part in so many */
+#define CHECK_SHARE 25    /* the chains agree to 1/N */
 #define CHECKS 8u         /* on real machines: the clock may change between two chains */
 #define PRODUCTS_PART 2u  /* fewer products than additions: each takes longer */
 
@@ -143,7 +143,8 @@ enum status window_run_on(struct bench *b, unsigned core, const struct kernel *k
  *
  * Not detected: a core on which both chains are off by the same factor. */
 
-/* TSC ticks of so many operations of a chain, 16 an iteration, from windows of as many and of twice as many. */
+/* TSC ticks of the given number of operations of a chain, 16 per iteration, as the difference of a window with that number and one with twice as
+ * many. */
 static enum status chain_ticks(struct bench *b, const char *kernel, uint64_t operations, unsigned readings, struct job *job, int64_t *ticks)
 {
 	const struct kernel *k = kernel_find(kernel);

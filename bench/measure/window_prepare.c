@@ -5,10 +5,10 @@
 #define REFRESH_LOADS_MAX 4096u   /* of a warm working set, before each window */
 #define PASSES_MAX 16u            /* passes over a working set before the first window, at most */
 #define PASSES_STREAM 48u         /* the same in a level with random replacement: 3/4 of the missing lines stay missing each time */
-#define SETTLED_PART 2000u        /* settled: a pass is shorter than the one before by less than one part in so many */
+#define SETTLED_PART 2000u        /* settled: a pass is shorter than the one before by less than 1/N */
 #define REFRESH_PASSES 4u         /* passes that refresh a small working set: random replacement does not keep all lines at once */
-#define FORGETS_PART 32u          /* an LRU last level lengthens the probe of what it kept by less than one part in so many */
-#define TELLS_PART 8u             /* lines from memory lengthen it by more; otherwise nothing can be told: a third of them may be missing */
+#define FORGETS_PART 32u          /* an LRU last level lengthens the probe of what it kept by less than 1/N */
+#define TELLS_PART 8u             /* lines from memory lengthen it by more; otherwise the probe is inconclusive: a third of them may be missing */
 #define LAST_LOOKS 2u             /* probes: an empty level loses nothing the first time */
 #define AHEAD_OF_WINDOWS 32768u   /* iterations: more than all windows of a row have on a simulated machine */
 #define ROUNDS_OF_WINDOWS 24u     /* rounds: likewise */
@@ -38,7 +38,7 @@ static unsigned first_warmed(const struct row *r, const struct working_set *w)
 	return r->prepare == PREPARE_READ && w->kernel->stores && w->kernel->loads;
 }
 
-/* Touches each line that so many iterations of a stream use. */
+/* Touches each line that the given number of iterations of a stream uses. */
 static enum status warm_stream(struct bench *b, const struct row *r, struct working_set *w, uint64_t units, struct window *out, struct job *job)
 {
 	const struct kernel *warmer = kernel_find(window_warm_kernel(r, w->kernel));
@@ -57,7 +57,7 @@ static enum status warm_stream(struct bench *b, const struct row *r, struct work
 	return st;
 }
 
-/* Flushes what so many iterations of a stream use, except an array that is written past the caches. */
+/* Flushes what the given number of iterations of a stream uses, except an array that is written past the caches. */
 static enum status flush_stream(struct bench *b, const struct row *r, struct working_set *w, uint64_t units, struct window *out, struct job *job)
 {
 	const struct kernel *flush = kernel_find("k_warm_flush");

@@ -12,7 +12,7 @@
  * that every node counts equally often, alone and loaded. */
 #define LIGHT_TIMES 4u            /* longer window over shorter one */
 #define LIGHT_MOST 8u             /* rounds at most, as a multiple, until */
-#define LIGHT_SURE 400            /* the mean's standard error is one part in so many: of some hundred cycles about LEAST_MILLI, the tolerance of the value */
+#define LIGHT_SURE 400            /* the mean's standard error is at most 1/N: of some hundred cycles about LEAST_MILLI, the tolerance of the value */
 #define ROUNDS_FACTOR 2u
 #define WINDOW_SCALE 16u          /* real cores take some hundred ns to start together */
 #define INJECTED_BYTES 0x100000u  /* of each other core's array on a simulated machine: more than it reads in a window */
@@ -67,7 +67,7 @@ static unsigned wanted_rounds(const struct bench *b)
 
 /* --- latency under load -------------------------------------------------------------------------- */
 
-/* The measuring core's window of so many loads, with n - 1 others at work. *rate: bytes a second that these read. */
+/* The measuring core's window of that many loads, with n - 1 others at work. *rate: bytes per second that these read. */
 static enum status loaded_window(struct loaded *l, unsigned n, uint32_t delay, uint64_t loads, bool *together, int64_t *rate)
 {
 	struct multicore *c = &l->cores;

@@ -8,7 +8,7 @@
 #define MATRIX_SAMPLES_SIMULATED 3u
 #define MATRIX_SAMPLES 21u
 #define ASTRAY_PART 4u            /* more unproven samples than this part of all are not chance */
-#define SHARE_LEAST 5u            /* a mode has at least one sample in so many */
+#define SHARE_LEAST 5u            /* a mode has at least one sample in N */
 
 size_t matrix_bytes(const struct bench *b)
 {

@@ -76,7 +76,7 @@ enum status multicore_run(struct multicore *c, unsigned n, enum multicore_counts
 	return st;
 }
 
-/* Flushes so many bytes of each array of the first n members' streams, from byte offset `from`: whole iterations of the kernel. */
+/* Flushes `bytes` of each array of the first n members' streams, from byte offset `from`: whole iterations of the kernel. */
 static enum status flush(struct multicore *c, unsigned n, const uint64_t *from, const uint64_t *bytes)
 {
 	const struct kernel *kernel = kernel_find("k_warm_flush");

@@ -14,10 +14,10 @@
 #define WARM_MOST 16u         /* and at most where arrays stay in an L2 or L3: until most agree with their median to one part in WARM_SURE */
 #define WARM_SURE 200
 #define MOVED_LEAST 4u        /* with start offsets: rounds until the mean's standard error */
-#define MOVED_SURE 300        /* is below one part in so many */
+#define MOVED_SURE 300        /* is below 1/N of it */
 #define COLD_MOST 16u         /* rounds at most where lines are flushed */
 #define WIDE_MOST 64u         /* and where offsets differ so much that their spread would be called noise; then */
-#define WIDE_SURE 40          /* the mean is good enough if its standard error is below one part in so many */
+#define WIDE_SURE 40          /* the mean is good enough if its standard error is below 1/N of it */
 #define FILL_MOST 8u          /* rounds at most where lines are not flushed: windows are twice as long there */
 #define ROUNDS 15u
 #define ROUNDS_FACTOR 2u      /* runs that did not start together are repeated, up to as many again */

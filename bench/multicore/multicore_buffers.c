@@ -4,11 +4,11 @@
  * Not modelled: physical addresses beyond what a large page guarantees; hashes of the last level's sets. */
 #include "bench/multicore/multicore_buffers.h"
 
-#define WIDE_BYTES 32u /* an instruction of a loop with vectors of 64 bytes moves so many */
+#define WIDE_BYTES 32u /* bytes per instruction of a loop with vectors of 64 bytes */
 #define WINDOW_SCALE 16u      /* real cores take some hundred ns to start together: longer windows there */
 #define PASSES 2u             /* passes by a new core over arrays that are to stay in a cache; one fewer on a simulated machine */
 #define PASSES_MAX 24u        /* at most, for a level whose replacement is not LRU */
-#define SETTLED_PART 2000u    /* settled: a pass is shorter than the one before by less than one part in so many */
+#define SETTLED_PART 2000u    /* settled: a pass is shorter than the one before by less than 1/N */
 #define FILLS 4u               /* passes over a last level that may not be LRU, at most: a random one keeps e^-5 of its earlier lines */
 #define LAST_FACTOR 6u        /* DRAM: all arrays together exceed the last level by this factor */
 #define MANY_CORES 8u         /* with more cores, windows of all cores are twice as long */
@@ -190,7 +190,7 @@ static uint64_t of_windows(const struct multicore *c, uint64_t step_bytes)
 	return c->starts_bytes ? c->starts_bytes : VALUE_WINDOWS * c->row->window * times_of_few(c) * step_bytes;
 }
 
-/* The gap between arrays of so many bytes that walk through the last level's sets in step. */
+/* The gap between arrays of that size that walk through the last level's sets in step. */
 static uint64_t skew_in_last(const struct multicore *c, uint64_t array_bytes)
 {
 	const struct cpu_cache *last = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu));

@@ -10,7 +10,7 @@
 
 static const char *const counted[GROUPS][EVENTS] = { { "bus.data", "bus.cycles" }, { "bus.line", "request.offcore" } };
 
-/* Counts of a longer window. No longer minus shorter one here: a bus that is never idle would seem to be so for less than no time. */
+/* Counts of a longer window. The shorter one is not subtracted: a bus that is never idle would then seem to be idle for a negative time. */
 static enum status window(struct multicore *c, unsigned n, int64_t *counts)
 {
 	enum status st;

@@ -20,7 +20,7 @@ enum status multicore_width_choose(struct multicore *c, unsigned n, struct row_r
 	for (; st == ST_OK && vector_width_goes_on(&t, c->b); t.tries++)
 		for (unsigned i = 0; i < t.count && st == ST_OK; i++) {
 			const unsigned whose = vector_width_choice(&t, i);
-			bool together; /* one run in many that did not start together counts as well */
+			bool together; /* one run in many that did not start together is accepted */
 
 			bench_working(c->b);
 			for (unsigned m = 0; m < n; m++) {

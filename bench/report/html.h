@@ -40,7 +40,7 @@ void html_section(struct html *h, const char *id, const char *title, const char 
  * column. */
 void html_table(struct html *h, const char *caption, const char *heads);
 void html_table_end(struct html *h);
-/* A cell of text, or of a number in thousandths with so many decimals ("" for a null node). */
+/* A cell of text, or of a number in thousandths with that many decimals ("" for a null node). */
 void html_cell(struct html *h, const char *s);
 void html_cell_milli(struct html *h, int64_t milli, unsigned decimals);
 void html_cell_node(struct html *h, const struct doc_node *n, unsigned decimals);

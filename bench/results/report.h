@@ -19,7 +19,7 @@ struct suite_summary {
 	struct freq_locks locks;  /* locked clocks, of the kind of cores whose rows run */
 	struct { const char *core_kind; struct freq_locks locks; } locks_before[CORE_KINDS_MAX]; /* and of the kinds before */
 	unsigned kinds_before;
-	const char *core_kind;    /* NULL: cores are not told apart */
+	const char *core_kind;    /* NULL: all cores are alike */
 	struct box_types boxes;   /* uncore boxes that the rows found */
 	unsigned rows, by_status[ROW_STATUS_COUNT];
 	unsigned unexpected;      /* simulated: neither ok nor an expected unsupported; else rows against --expect */
@@ -30,7 +30,7 @@ struct suite_summary {
 	enum status files;        /* ST_OK, or why results could not be written */
 };
 
-/* A kind of cores with its own descriptor, whose rows run behind those of the kind before. */
+/* A kind of cores with its own descriptor; its rows run after those of the kind before. */
 struct suite_kind { const struct access *a; const struct cpu *cpu; };
 
 /* The members of the results object that describe the run: schema, machine, settings, CPUID, registers. One member a line, without braces and

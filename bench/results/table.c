@@ -51,7 +51,7 @@ static void table_fixed(struct text *t, int width, int64_t milli)
 	text_fmt(t, " %*s", width, number);
 }
 
-/* The number of the reason, from 1; 0: there are more than can be told apart. `fresh`: it was not said before. */
+/* The number of the reason, from 1; 0: all numbers are taken. `fresh`: it was not printed before. */
 static unsigned reason_number(struct table *table, const char *reason, bool *fresh)
 {
 	uint64_t hash = fnv1a64(FNV1A64_START, reason, str_length(reason));
@@ -130,7 +130,7 @@ unsigned table_progress(struct text *t, const struct progress *p, uint64_t befor
 	/* In thousandths, so that nothing overflows for any duration. */
 	const uint64_t unit = p->work_total / 1000 + 1, done = p->work_done / unit, row = p->row ? p->row->budget / unit : 0;
 	const uint64_t all_ms = done ? before_ms * 1000 / done : 0, row_all_ms = all_ms * row / 1000, later_ms = done + row < 1000 ? all_ms * (1000 - done - row) / 1000 : 0;
-	/* A row that takes longer than its budget said is taken to have a fifth before it. */
+	/* A row that takes longer than its budget is assumed to have a fifth left. */
 	const uint64_t row_left_ms = row_ms < row_all_ms ? row_all_ms - row_ms : row_ms / 4;
 
 	text_fmt(t, "[%u/%u] %s", p->done + 1 > p->total ? p->total : p->done + 1, p->total, progress_name(p));

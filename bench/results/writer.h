@@ -45,7 +45,7 @@ struct writer {
 	int64_t *penalty_milli;  /* of each row of the table, -1: none in this run */
 	struct writer_note *notes; /* of each row of the table */
 	uint8_t *part_earlier, *study_earlier; /* enum resumed_row of each section, and of the study of a known program */
-	/* of all kinds of cores, one behind the other: what the former point into */
+	/* of all kinds of cores, one after the other: the arrays that the pointers above select from */
 	uint8_t *all_earlier;
 	int64_t *all_penalties;
 	struct writer_note *all_notes;
@@ -63,7 +63,7 @@ void writer_close(struct writer *w);
 void writer_head(struct writer *w, const struct suite_kind *kinds, unsigned n, const struct suite_settings *s, uint64_t seed, uint64_t key);
 /* What is written from now on is of the cores of `a`. */
 void writer_kind(struct writer *w, const struct access *a);
-/* The kind of cores behind the @ of a name, in core_kind_names, 0: there is none; *base: the name before it. CORE_KIND_NAMES: no such kind. */
+/* The kind of cores after the @ of a name, in core_kind_names, 0: there is none; *base: the name before it. CORE_KIND_NAMES: no such kind. */
 unsigned writer_kind_named(struct json name, struct json *base);
 /* Whether it is the name that writer_kind_named found before an @ or the end. */
 bool writer_is(struct json base, const char *name);
@@ -83,7 +83,7 @@ void writer_amend(struct writer *w, unsigned row, enum row_status status, const 
 void writer_known_program(struct writer *w, unsigned odd);
 /* The same from its JSON; not twice for a kind. */
 void writer_study(struct writer *w, struct json study);
-/* The journal's member that says of which kind of cores a section is; nothing where cores are not told apart. */
+/* The journal's member that names the kind of cores of a section; nothing where all cores are alike. */
 void writer_kind_member(const struct writer *w, struct text *line);
 void writer_end(struct writer *w);
 /* Rebuilds results.json and penalties.csv from a complete journal, as the run wrote them. ST_MISSING: no first or no end line; ST_SYNTAX: a

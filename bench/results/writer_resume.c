@@ -62,7 +62,7 @@ static unsigned count_of(struct json object, const char *key)
 	return json_get(object, key, &value) && json_milli(value, &milli) && milli >= 0 ? (unsigned)(milli / 1000) : 0;
 }
 
-/* What is taken next is of the kind that a name has behind it; *base: the name before it. */
+/* Selects the kind of cores that a name ends with; *base: the name before it. */
 static bool view_named(struct writer *w, struct json name, struct json *base)
 {
 	const unsigned kind = writer_kind_named(name, base);
@@ -72,7 +72,7 @@ static bool view_named(struct writer *w, struct json name, struct json *base)
 	return kind < CORE_KIND_NAMES;
 }
 
-/* The same, of a line with a member of its own for it. */
+/* The same for a line with a member of its own for the kind. */
 static bool view_of(struct writer *w, struct json line)
 {
 	struct json kind;

@@ -26,7 +26,7 @@ struct priority {
 	const struct event *event;
 	/* ORDER_PRIORITY_OVERFLOWS, by distance: counters shown by the first record of each burst, and by any */
 	uint32_t always[LATER_MOST + 1], ever[LATER_MOST + 1];
-	bool astray;              /* a second record that shows not all overflows, or a threshold that is not behind the first */
+	bool astray;              /* a second record that does not show all overflows, or a threshold that does not come after the first */
 	uint32_t loads, records;
 	bool in_order[COUNTERS];
 	char order[40];           /* of the first load that has another */
@@ -151,7 +151,7 @@ static enum status sample_one(struct priority *k, const char **why)
 				others[n] = (struct pebs_plain){ .event = k->event, .until = PERIOD + d, .counter = (uint8_t)(n + (n >= SAMPLER)) };
 			st = burst(k, &q, 1, k->loop.sets[0].window, why);
 			if (st != ST_OK || k->pebs.records < 2)
-				continue; /* too few records are told below */
+				continue; /* too few records are reported below */
 			st = pebs_read(&k->pebs, 0, &first);
 			if (st == ST_OK)
 				st = pebs_read(&k->pebs, 1, &second);

@@ -1,13 +1,14 @@
 /* bench/sampling/priority.h: which of several counters that are due at one instruction is served first.
  *
- * SDM volume 3B, 18.8.1.1 (Nehalem): of simultaneous overflows and PEBS assists that of the lowest counter number
- * comes first, and the buffer's threshold is reported after the record that meets it. No interrupt is needed to observe this, because a record
- * holds the value of IA32_PERF_GLOBAL_STATUS at the time it is written. The loads are those of a chase through memory, each later than the time until
- * PEBS is armed.
+ * SDM volume 3B, 18.8.1.1 (Nehalem): of simultaneous overflows and PEBS assists the one with the lowest counter number comes first, and the
+ * buffer's threshold is reported after the record that meets it. No interrupt is needed to observe this, because a record holds the value of
+ * IA32_PERF_GLOBAL_STATUS at the time it is written. The loads are those of a chase through memory, each of which takes longer than it takes to
+ * arm PEBS.
  *
- * ORDER_PRIORITY_RECORDS    all sampling counters are due at the same load: how many write their records in the order of their numbers
- * ORDER_PRIORITY_OVERFLOWS  one counter samples, the others overflow at the load of its record: how many of them the record's status shows, which
- *                           are those with lower numbers. Overflows a load earlier are all shown, those a load later are not. */
+ * ORDER_PRIORITY_RECORDS: all sampling counters are due at the same load; the value is how many write their records in the order of their numbers.
+ *
+ * ORDER_PRIORITY_OVERFLOWS: one counter samples, and the others overflow at the load of its record; the value is how many of them the record's
+ * status shows, namely those with lower numbers. Overflows one load earlier are all shown, those one load later are not. */
 #ifndef BENCH_PRIORITY_H
 #define BENCH_PRIORITY_H
 

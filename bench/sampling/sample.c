@@ -12,7 +12,7 @@
 #define BURSTS_REAL 8         /* per period; a simulated machine has no noise of its own and needs one */
 #define RETRIES 2             /* extra tries per wanted burst, for those that an SMI hit */
 #define RECORDS_LEAST 32      /* fewer are inconclusive */
-#define LOST_MOST_PART 20     /* one record in so many; lost records may all be of one kind */
+#define LOST_MOST_PART 20     /* one record in N; lost records may all be of one kind */
 #define REGISTER_OF_CHASE 0   /* k_chase loads RAX, */
 #define REGISTER_OF_CURVE 2   /* the code of a curve RDX */
 #define LINE 64u

@@ -1,8 +1,9 @@
-/* bench/sampling/sample_fetch.c: the second method for rows of code on AMD's processors: their fetches sampled by IBS.
+/* bench/sampling/sample_fetch.c: the second method for rows of code on AMD's processors: IBS samples of fetches.
  *
- * A job takes one sample (pmu/amd/ibs_fetch.h); that of other code than the row's is discarded. Of code that misses the L1I it tells from which cache on, and
- * the cycles to its bytes, from which those of the baseline's fetches are taken; of pages that miss the ITLB whether the second level missed too, and
- * the cycles of the refill. The latency is that of a fetch: where a processor fetches ahead of the instructions, the row's value is lower. */
+ * A job takes one sample (pmu/amd/ibs_fetch.h); a sample of other code than the row's is discarded. For code that misses the L1I the sample shows
+ * which cache supplied it, and the cycles until its bytes arrived, from which those of the baseline's fetches are subtracted. For pages that miss
+ * the ITLB it shows whether the second level missed too, and the cycles of the refill. The latency is that of a fetch: where a processor fetches
+ * ahead of the instructions, the row's value is lower. */
 #include "bench/sampling/sample_parts.h"
 
 #include "pmu/amd/ibs_fetch.h"
@@ -11,11 +12,11 @@
 #define WANTED_REAL 400u     /* a simulated machine has no noise of its own and needs fewer */
 #define TRIES_PER_FETCH 6u   /* jobs, at most, for each that is wanted */
 #define LEAST 32u            /* fewer are inconclusive */
-#define PLACES 8u            /* steps of the maximum by turns: the tagged fetches are different ones */
+#define PLACES 8u            /* the maximum takes each of these steps in turn, so that different fetches are tagged */
 #define BEHIND 64u           /* fetches between a pass of the code and the first that is tagged */
 #define METHOD "IBS fetch"
 
-/* Where a fetch's bytes, or its translation, came from: codes of this file's own, for the registers have flags. */
+/* Where a fetch's bytes, or its translation, came from: codes of this file, because the registers have flags instead. */
 enum { UNKNOWN, L1I, L2, L3, BEYOND_L2, BEYOND_L3, ITLB, SECOND_TLB, WALK };
 
 static const struct latency_source sources[SAMPLE_SOURCES] = {
@@ -26,7 +27,7 @@ static const struct latency_source sources[SAMPLE_SOURCES] = {
 	{ 15, "RESERVED_15", "" },
 };
 
-/* What the fetches of each code are to be. */
+/* The expected fetches of each code. */
 static const struct { enum code code; bool page; uint32_t codes; } asked[] = {
 	{ CODE_LINES_L2, false, 1u << L2 }, { CODE_LINES_L3, false, 1u << L3 | 1u << BEYOND_L2 },
 	{ CODE_PAGES_ITLB, true, 1u << SECOND_TLB }, { CODE_PAGES_WALK, true, 1u << WALK },
@@ -51,7 +52,7 @@ static unsigned source_of(const struct fetching *s, const struct ibs_fetch *f)
 	return !f->has_missed ? UNKNOWN : f->missed ? L2 : L1I;
 }
 
-/* Cycles that the row is about. */
+/* The cycles that the row measures. */
 static uint32_t cycles_of(const struct fetching *s, const struct ibs_fetch *f)
 {
 	const bool apart = s->ibs.cpu->ibs & IBS_REFILL;
@@ -66,7 +67,7 @@ static enum status one_sample(struct fetching *s, unsigned set, bool *taken, str
 	struct loop *l = s->l;
 	struct bench *b = l->b;
 	struct working_set *w = &l->sets[set];
-	/* behind a whole pass, for a job begins without translations; a unit has one line, and the maximum is met up to a step earlier */
+	/* after a whole pass, since a job begins without translations; a unit has one line, and the maximum is reached up to a step earlier */
 	const unsigned pass = w->pair->events, step = IBS_FETCH_STEP, fetches = (pass + BEHIND + s->tries++ % PLACES * step) / step * step;
 	const uint64_t units = ((uint64_t)fetches + step + pass - 1) / pass * pass;
 	struct window ignored;
@@ -114,7 +115,7 @@ static void judge(struct fetching *s, uint32_t of_base, struct row_result *row)
 	struct text why;
 
 	text_init(&why, out->reason, sizeof(out->reason));
-	if (s->l->b->ibs_misses) { /* says nothing against the row, whose code is nearer than that */
+	if (s->l->b->ibs_misses) { /* does not contradict the row, whose code comes from a nearer level */
 		out->verdict = SAMPLE_UNSUPPORTED;
 		text_fmt(&why, "%u fetches passed the filter of IBS", out->records);
 		return;
@@ -129,7 +130,7 @@ static void judge(struct fetching *s, uint32_t of_base, struct row_result *row)
 	sample_unprove(out, METHOD, row);
 }
 
-/* The row's code, then its baseline's, whose mean is taken off. */
+/* The row's code, then its baseline's, whose mean is subtracted. */
 static void sample_both(struct fetching *s, uint32_t *work, struct row_result *row)
 {
 	struct sample_result *out = s->out;

@@ -1,8 +1,8 @@
-/* bench/sampling/sample_ibs.c: the second method on AMD's processors: loads of a chase sampled by IBS.
+/* bench/sampling/sample_ibs.c: the second method on AMD's processors: IBS samples of a chase's loads.
  *
- * IBS tags ops of all kinds. A job takes one sample (pmu/amd/ibs.h); that of another op than a load of the chase is discarded. It tells the cycles
- * from the miss in the L1 to the data's arrival, a refill of the TLB apart. The latency to use has a hit of the L1 in addition, which is measured
- * here by a chase of one line. Loads that hit the L1 have no latency in it. */
+ * IBS tags ops of all kinds. A job takes one sample (pmu/amd/ibs.h); a sample of another op than a load of the chase is discarded. A sample holds
+ * the cycles from the L1 miss to the arrival of the data, and separately those of a TLB refill. The latency to use also includes an L1 hit, which
+ * is measured here by a chase of one line. Samples of loads that hit the L1 hold no latency. */
 #include "bench/sampling/sample_parts.h"
 
 #include "bench/curves/curve.h"
@@ -11,12 +11,12 @@
 
 #define WANTED 48u           /* loads of the chase */
 #define WANTED_REAL 400u     /* a simulated machine has no noise of its own and needs fewer */
-#define TRIES_PER_LOAD 6u    /* jobs, at most, for each that is wanted */
+#define TRIES_PER_LOAD 6u    /* jobs per wanted sample, at most */
 #define LINE 64u
 #define LEAST 32u            /* fewer are inconclusive */
 #define HIT_ITERATIONS 128u  /* of k_chase, in the shorter window of the chase of one line */
-#define HIT_TRIES 5u         /* pairs of these windows, after one that brings the line: their median counts */
-#define HIT_SLOT 6u          /* of the data space, in GiB: no working set of a row that is sampled is there */
+#define HIT_TRIES 5u         /* pairs of these windows, after one that fetches the line; their median counts */
+#define HIT_SLOT 6u          /* of the data space, in GiB: no working set of a sampled row lies there */
 #define CURVE_OPS 3u         /* of an iteration of the curve's code, at least: its two loads and the jump back */
 #define METHOD "IBS"
 
@@ -68,7 +68,7 @@ static bool is_node(const struct working_set *w, uint64_t address)
 	return offset % w->shape.line_bytes == 0 && *(const uint64_t *)mapping_at(&w->map, offset);
 }
 
-/* `curve`: the load that sends for the line is left out. */
+/* `curve`: the load that requests the line is left out. */
 static void take(const struct working_set *w, bool curve, const struct ibs_op *op, int64_t hit_milli, struct sampled_load *loads, struct sample_result *out)
 {
 	const uint64_t offset = op->linear - w->map.va;
@@ -80,7 +80,7 @@ static void take(const struct working_set *w, bool curve, const struct ibs_op *o
 	if (!is_node(w, op->linear))
 		out->wrong_address++;
 	loads[out->records++] = (struct sampled_load){
-		/* without the refill: a job begins with no translations, and the row is about loads that have theirs */
+		/* without the refill: a job begins without translations, and the row's loads have theirs */
 		.latency = (uint32_t)((hit_milli + 500) / 1000) + op->miss_cycles, .source = op->source,
 	};
 }
@@ -127,7 +127,7 @@ static enum status all_samples(struct loop *l, uint64_t code, struct ibs *ibs, u
 	return ST_OK;
 }
 
-/* Where no event means a load of a line on its way, samples that name it are the row's proof. */
+/* Where no event means a load of a line in flight, samples with that source are the row's proof. */
 static void prove(const struct sample_result *out, uint32_t codes, struct row_result *row)
 {
 	struct text proof;
@@ -148,7 +148,7 @@ static void judge(const struct loop *l, uint32_t codes, struct sample_result *ou
 
 	text_init(&why, out->reason, sizeof(out->reason));
 	if (out->records < LEAST && l->b->ibs_misses) {
-		out->verdict = SAMPLE_UNSUPPORTED; /* says nothing against the row */
+		out->verdict = SAMPLE_UNSUPPORTED; /* does not contradict the row */
 		text_fmt(&why, "%u samples passed the filter of IBS", out->records);
 	} else if (out->records < LEAST) {
 		out->verdict = SAMPLE_UNPROVEN;
@@ -160,7 +160,7 @@ static void judge(const struct loop *l, uint32_t codes, struct sample_result *ou
 	prove(out, codes, row);
 }
 
-/* Whether loads from there miss the L3. */
+/* Whether loads from that source miss the L3. */
 static bool is_beyond_l3(enum source s)
 {
 	return s == SOURCE_NEAR_CLEAN || s == SOURCE_NEAR_MODIFIED || s == SOURCE_REMOTE_CLEAN || s == SOURCE_REMOTE_MODIFIED || s == SOURCE_DRAM_LOCAL ||

@@ -1,14 +1,14 @@
-/* bench/sampling/sample_ops.c: ops that IBS samples as the proof of a row whose operations no event of the processor counts.
+/* bench/sampling/sample_ops.c: IBS samples of ops as the proof of a row whose operations no event of the processor counts.
  *
- * A job takes one sample (pmu/amd/ibs.h); that of an op without memory, or with other memory than the row's buffer, is discarded. The registers of each
- * other one have to show that it is what the row is about. How many such operations there were, the instructions retired tell. */
+ * A job takes one sample (pmu/amd/ibs.h); a sample of an op without memory, or with other memory than the row's buffer, is discarded. The
+ * registers of every other sample must show the operation that the row is about. The retired instructions give the number of operations. */
 #include "bench/sampling/sample_parts.h"
 
 #include "pmu/amd/ibs.h"
 
 #define WANTED 48u          /* accesses of the row */
 #define WANTED_REAL 400u    /* a simulated machine has no noise of its own and needs fewer */
-#define TRIES_PER_ACCESS 6u /* jobs, at most, for each that is wanted */
+#define TRIES_PER_ACCESS 6u /* jobs per wanted sample, at most */
 #define LEAST 32u           /* fewer are inconclusive */
 #define LINE 64u
 #define METHOD "IBS"
@@ -16,10 +16,10 @@
 static bool is_any(const struct ibs_op *op) { return op->load || op->store; }
 static bool is_locked(const struct ibs_op *op) { return op->locked; }
 static bool is_store(const struct ibs_op *op) { return op->store && op->bytes; }
-/* By its address: of what the processor's flag of misaligned accesses is set, its documents do not say. */
+/* Decided by its address: AMD's documents do not say for which accesses the processor sets its flag of misaligned ones. */
 static bool crosses_line(const struct ibs_op *op) { return op->linear % LINE + op->bytes > LINE; }
 
-/* What sampled accesses show in place of a concept: of those that are `asked`, which `show` it. */
+/* The property that sampled accesses show instead of a concept's count: `show` of the `asked` ones have it. */
 static const struct tag {
 	const char *concept, *are;
 	bool (*asked)(const struct ibs_op *);
@@ -29,7 +29,7 @@ static const struct tag {
 	{ "split.store", "stores cross a line", is_store, crosses_line },
 };
 
-/* The tag of a row whose proof asks for nothing else. */
+/* The tag of a row whose proof needs nothing else. */
 static const struct tag *tag_of(const struct row *r)
 {
 	for (unsigned i = 0; r->pair && r->proofs && i < COUNT_OF(tags); i++)
@@ -58,7 +58,7 @@ static enum status one_sample(struct loop *l, struct ibs *ibs, bool *taken, stru
 	return st != ST_OK ? st : stopped;
 }
 
-/* *asked: accesses of the row's kind, of which *shown show what it is about. */
+/* asked: accesses of the row's kind; *shown: those that show what the row is about. */
 static enum status all_samples(struct loop *l, struct ibs *ibs, const struct tag *tag, unsigned *asked, unsigned *shown)
 {
 	const unsigned wanted = l->b->a->kind == ACCESS_SIM ? WANTED : WANTED_REAL;

@@ -227,7 +227,8 @@ static void run_row(struct writer *w, struct bench *b, const struct suite_settin
 
 static bool is_whole(const struct access *a) { return a->core_kind && str_equal(a->core_kind, CORE_KIND_ALL); }
 
-/* Of all kinds of cores together only pairs and the bandwidth of memory are asked: that of their own caches is the sum of the kinds'. */
+/* For all kinds of cores together only core pairs and the bandwidth of memory are measured: the bandwidth of their own caches is the sum of the
+ * kinds'. */
 static bool asked_of(const struct access *a, const struct suite_settings *s, const struct row *r)
 {
 	return is_whole(a) ? (r->order == ORDER_MATRIX || (r->order == ORDER_MULTICORE && r->target == TARGET_DRAM)) && suite_selects_name(s, r->name, r->suites) : suite_selects(s, r);
@@ -350,7 +351,7 @@ static void next_kind(struct writer *w)
 	memset(&out->study, 0, sizeof(out->study));
 }
 
-/* Runs what is asked of one kind of cores. */
+/* Runs the settings on one kind of cores. */
 static enum status run_kind(struct writer *w, struct bench *b, const struct suite_kind *k, const struct suite_settings *s, const struct profile_plan *profile)
 {
 	struct suite_summary *out = w->out;

@@ -43,7 +43,7 @@ enum status suite_kinds_open(struct suite_kinds *k, const struct access *a, cons
 	k->self = host->self;
 	if (!every(wanted))
 		return add(k, a, wanted);
-	/* The others are asked only where the first logical processor tells a kind: elsewhere a run asks for nothing more. */
+	/* The other processors are queried only if the first one reports a kind; elsewhere a run executes no further CPUID. */
 	st = add(k, a, NULL);
 	n = st == ST_OK && k->at[0].cpu.core_kind != 0 ? core_kinds(a, kinds) : 0;
 	if (st != ST_OK || n < 2)

@@ -82,7 +82,7 @@ static bool status_of_name(const char *s, size_t n, enum row_status *out)
 	return false;
 }
 
-/* Whether a key of expected results means the row, on all kinds of cores or on the one behind its @. */
+/* Whether a key of expected results names the row, on all kinds of cores or on the kind after its @. */
 static bool key_matches(const char *key, size_t n, const struct row *r, const char *core_kind)
 {
 	size_t at = 0;

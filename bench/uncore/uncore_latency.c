@@ -9,7 +9,7 @@
 #define CLOSE_WINDOWS 24u             /* of dependent divisions, to detect a clock that changes within the windows of rows: */
 #define CLOSE_ITERATIONS 6u           /* about 0.25 us each, */
 #define CLOSE_FACTOR 32u              /* longer on hardware, where a read takes about 0.1 us */
-#define CLOSE_TOLERANCE 20            /* interquartile range, one part in so many */
+#define CLOSE_TOLERANCE 20            /* interquartile range, as 1/N of the value */
 #define INSERTS_LEAST 950             /* entries per load, thousandths: */
 #define INSERTS_MOST 1100             /* allows for page walks and code fetches, not for other traffic */
 

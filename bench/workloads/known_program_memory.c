@@ -3,7 +3,7 @@
 #include "pmu/core/concept.h"
 
 /* Sources are counted in two executions. Other activity between jobs evicts different lines each time, so a few loads change their source.
- * Tolerance: one load in so many may be missing or counted twice. */
+ * Tolerance: one load in N may be missing or counted twice. */
 #define SUM_PART 500u
 
 /* Loads that hit DRAM, L3, L2 and L1: one or several per line, back to back and spaced in time. */

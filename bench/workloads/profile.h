@@ -51,7 +51,7 @@ struct profile_branches {
 };
 
 /* Records of one precise event of the profile, taken while the row's kernel ran. */
-struct profile_site { uint32_t offset, count; };  /* of the instruction behind the one that caused the record, in the kernel or its generated code */
+struct profile_site { uint32_t offset, count; };  /* of the instruction after the one that caused the record, in the kernel or its generated code */
 #define PROFILE_SITES  8
 #define PROFILE_RECORDS 16  /* precise events of a profile, at most */
 #define PROFILE_SOURCES 16  /* codes of data sources */

@@ -1,4 +1,4 @@
-/* bench/workloads/profile_options.c: what may stand behind a profile or a list of events: ",lbr=KIND+KIND" and ",records=N". */
+/* bench/workloads/profile_options.c: the options after a profile or a list of events: ",lbr=KIND+KIND" and ",records=N". */
 #include "bench/workloads/profile.h"
 #include "pmu/core/lbr.h"
 

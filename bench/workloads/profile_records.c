@@ -108,7 +108,7 @@ static bool node_of(const struct working_set *w, uint64_t value, uint64_t *addre
 	return false;
 }
 
-/* `next`: offset in the code of the instruction behind the load. */
+/* `next`: offset in the code of the instruction after the load. */
 static bool address_of(const struct record_run *t, const struct pebs_record *r, const uint8_t *code, uint32_t bytes, uint32_t next, uint64_t *address)
 {
 	struct operand o;

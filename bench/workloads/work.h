@@ -30,9 +30,9 @@ const char *work_kernel(enum work_kind k);
 uint64_t work_iterations(enum work_kind k);
 /* Maps and fills a working set for a core; `slot` 0 or 1 separates those of two threads. Call work_close after a failure too. */
 MUST_CHECK enum status work_open(struct work *w, struct bench *b, enum work_kind kind, unsigned core, unsigned slot);
-/* Brings it into its state for a window of so many iterations; *job: the last job that ran. */
+/* Brings it into its state for a window of that many iterations; *job: the last job that ran. */
 MUST_CHECK enum status work_prepare(struct work *w, uint64_t iterations, struct job *job);
-/* Kernel arguments for so many iterations. Pass the kernel's `result` to work_goes_on afterwards. */
+/* Kernel arguments for that many iterations. Pass the kernel's `result` to work_goes_on afterwards. */
 void work_arguments(const struct work *w, uint64_t iterations, uint64_t arguments[6]);
 void work_goes_on(struct work *w, uint64_t result);
 /* The next window begins where the first one did: runs that count different events have the same loads. */

@@ -43,7 +43,7 @@ struct account_level { const char *name; int64_t stalls; bool known; }; /* stall
 
 struct account_result {
 	enum work_kind kind;
-	const char *core_kind;        /* of the cores that ran it; NULL: they are not told apart */
+	const char *core_kind;        /* the kind of the cores that ran it; NULL: all cores are alike */
 	enum row_status status;
 	char reason[128];
 	unsigned threads;             /* of the core that ran it */
@@ -66,7 +66,7 @@ struct account_result {
 	int64_t overlap;              /* of the thread: cycles the bounds removed */
 };
 
-/* A count of a run of so many cycles, brought to the cycles of another: it keeps its share of the cycles. Runs of random branches differ in both. */
+/* Scales a count to the cycles of another run, so that it keeps its share of the cycles. Runs of random branches differ in both. */
 int64_t workload_account_brought(int64_t count, int64_t cycles, int64_t to);
 /* Whether a term uses the row's value. */
 bool workload_account_feeds(const struct row *r);

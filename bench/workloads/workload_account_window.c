@@ -8,7 +8,7 @@
 #define ROUNDS_FACTOR 3u       /* pairs at most, per pair wanted: disturbed ones are repeated */
 #define COMPANION_FACTOR 2u    /* the sibling runs twice as long */
 
-/* One window of so many iterations on all threads. */
+/* One window of that many iterations on all threads. */
 static enum status run_window(struct gated *g, const struct ask_run *run, uint64_t iterations)
 {
 	const char *const wrappers[2] = { g->gated ? "k_measure_gated" : "k_measure", "k_measure" };

@@ -100,7 +100,7 @@ static void take_unsigned(struct config *c, const struct origin *from, const cha
 	*out = (unsigned)number;
 }
 
-/* Milliseconds with up to three digits behind the point. */
+/* Milliseconds with up to three digits after the decimal point. */
 static void take_ms(struct config *c, const struct origin *from, const char *key, const char *value, size_t n, uint64_t *us)
 {
 	uint64_t whole = 0, part = 0;
@@ -379,7 +379,7 @@ void config_read(struct config *c, struct files *files, const struct config_text
 		if (c->plan || c->profile[0] != 0)
 			config_problem(c, &c->count_from, "count and metrics do not go with mode = plan or a profile");
 	}
-	/* Nobody notices a hang if nobody is asked at the end. */
+	/* Without a question at the end, no user is there to notice a hang. */
 	if (!c->watchdog_given && c->end != END_MENU)
 		c->watchdog_s = WATCHDOG_S;
 }

@@ -50,11 +50,11 @@ struct config {
 
 #define CONFIG_FILE "\\stallmeter\\stallmeter.ini"
 
-/* A text in place of the volume's file, NULL if there is none. */
+/* A text used instead of the volume's file, NULL if there is none. */
 struct config_text { const char *name, *text; size_t bytes; };
 /* Reads all three sources to the end, so that `end` is known even if something is wrong. */
 void config_read(struct config *c, struct files *files, const struct config_text *served);
-/* Where the setting stands with whose name a problem begins that a check of the suite found; `otherwise` for another. */
+/* The origin of the setting whose name begins a problem that a check of the suite found; `otherwise` if no setting's name does. */
 const struct origin *config_origin(const struct config *c, const char *problem, const struct origin *otherwise);
 /* "ORIGIN: what is wrong" into c->problem, unless that has an earlier one. */
 void config_problem(struct config *c, const struct origin *from, const char *format, ...)

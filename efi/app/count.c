@@ -39,7 +39,7 @@ static void count_put(void *self, void *at, size_t bytes)
 	pages_put(at, bytes);
 }
 
-/* The text of an earlier moment is in the file too when memory or medium end: the status says what is missing. */
+/* When memory or the medium is full, the file still holds the text up to an earlier moment: the status names what is missing. */
 static enum status keep(const struct count_text *c, const struct count_keeper *keeper)
 {
 	return c->file.at == NULL || c->file.full ? ST_FULL : keeper->keep(keeper->self, "counts.txt", c->file.at, c->file.length);

@@ -113,7 +113,7 @@ static enum exit_status run_app(struct app *app)
 	enum status s = app->config.problem[0] != 0 ? ST_SYNTAX : run_settings(&app->config, &app->files, &settings);
 	if (s != ST_OK) {
 		print("%s\n", app->config.problem[0] != 0 ? app->config.problem : status_name(s));
-		/* A machine that starts again by itself counts these starts too, or stops where none can be counted. */
+		/* A machine that restarts by itself counts these starts too, or stops if none can be counted. */
 		app->refused = app->config.end == END_REBOOT && (!resume_begin(&app->state, &app->files) || !app->state.saved);
 		return EXIT_BAD_INPUT;
 	}
@@ -150,8 +150,8 @@ static enum exit_status run_app(struct app *app)
 		print("no memory for a copy of the screen: text output continues\n");
 	result = app->config.backend == BACKEND_SIM && test[0] == 0 ? on_simulated(app, &r) : on_machine(app, &r, test);
 	str_copy(app->directory, sizeof(app->directory), r.directory);
-	/* Not only a row completes a start: a count, a plan, a setting that is refused later do. A machine that starts again by itself keeps counting
-	 * refusals, or it would do so forever. */
+	/* Not only a row completes a start: so does a count, a plan, or a setting that is refused later. A machine that restarts by itself keeps
+	 * counting refusals; otherwise it would restart forever. */
 	if (test[0] == 0 && result != EXIT_BROKEN && (result != EXIT_BAD_INPUT || app->config.end != END_REBOOT))
 		resume_progress(&app->state, &app->files);
 	app->ran = test[0] == 0;

@@ -128,7 +128,7 @@ void resume_started(struct resume_state *s, struct files *files)
 	state_keep(s, files);
 }
 
-/* The number behind the last dash. */
+/* The number after the last dash. */
 static unsigned run_number(const char *path)
 {
 	uint64_t v = 0;

@@ -23,7 +23,7 @@ struct resume_state {
 
 /* Reads the state and counts this start. False: too many consecutive ones; the count starts over. */
 bool resume_begin(struct resume_state *s, struct files *files);
-/* A row has ended, or the application by itself: this start has completed something. */
+/* A row has ended, or the application ended by itself: this start has completed something. */
 void resume_progress(struct resume_state *s, struct files *files);
 /* Chooses the method of starting the processors, not an earlier one than `wish`, and records it before it is used. resume_started: it returned. */
 enum start resume_start(struct resume_state *s, struct files *files, enum start wish);

@@ -49,7 +49,7 @@ enum status run_settings(struct config *c, struct files *files, struct suite_set
 		               c->expect, status_name(result), EXPECT_BYTES_MAX);
 		return result;
 	}
-	s->expect = text; /* files_read leaves a zero behind it */
+	s->expect = text; /* files_read terminates the text with a zero */
 	result = suite_check(s, problem, sizeof(problem));
 	if (result != ST_OK && c->problem[0] == 0) {
 		struct text t;
@@ -68,7 +68,7 @@ struct run_context {
 	struct serial serial;
 	struct saved_results *saved;
 	struct run *run;          /* for what is sent */
-	bool settling;            /* files are written again: they were sent, or are kept to be */
+	bool settling;            /* the files are written again: they were sent, or are kept in order to be sent */
 	bool unsaved;             /* there is no run directory: only the serial line has everything */
 	enum status unwritten;    /* why the last lines of the journal are not on the medium, ST_OK if they are */
 	unsigned tries, wait;     /* attempts that failed in a row; lines before the next */
@@ -132,9 +132,9 @@ static enum status host_append(void *self, const char *name, const void *bytes, 
 	saved_results_append(&p->saved->journal, bytes, n);
 	enum status s = p->saved->journal.lost && !p->unsaved ? files_append(p->files, bytes, n) : journal_write(p, ATTEMPT_WHEN_DUE);
 	(void)told(p, name, s);
-	serial_journal(&p->serial, bytes, n); /* after the file: what appears there is on the medium */
+	serial_journal(&p->serial, bytes, n); /* after the file, so that a line on the screen is also on the medium */
 	send_journal(p->run, &p->saved->journal);
-	return p->saved->journal.lost ? s : ST_OK; /* what is in memory will be tried again; settle() tells how that ended */
+	return p->saved->journal.lost ? s : ST_OK; /* the rest is in memory and will be tried again; settle() reports the outcome */
 }
 
 static enum status host_write(void *self, const char *name, const void *bytes, size_t n)
@@ -455,7 +455,7 @@ static enum exit_status run_plan(const struct access *a, struct run *r)
 	return files != ST_OK ? EXIT_BROKEN : sum.refused != 0 ? EXIT_ROWS : EXIT_GOOD;
 }
 
-/* What is wrong with the settings, at the place that says it. */
+/* Reports a problem of the settings at the line that sets them. */
 static enum exit_status bad_settings(const struct config *c, enum status s, const char *problem)
 {
 	const struct origin *from = config_origin(c, problem, s == ST_MISSING ? &c->kind_from : &c->profile_from);

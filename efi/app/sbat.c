@@ -1,5 +1,5 @@
-/* efi/app/sbat.c: the section by which shim distinguishes generations of an application (UEFI shim, SBAT.md). A security
- * fix increments the number in the second line. */
+/* efi/app/sbat.c: the section by which shim distinguishes generations of an application (UEFI shim, SBAT.md). A security fix increments the number
+ * in the second line. */
 #include "pmu/base.h"
 
 extern const char sbat[];

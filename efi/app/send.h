@@ -4,8 +4,8 @@
 
 #include "efi/app/run.h"
 
-/* Opens the network card and the upload of the run that r->files has open, if any; then sends what earlier boots of the stick
- * left. A failure is reported in one line, and the run continues without. */
+/* Opens the network card and the upload of the run that r->files has open, if any; then sends the files that earlier boots of the stick left. A
+ * failure is reported in one line, and the run continues without an upload. */
 void send_begin(struct run *r);
 /* The journal has grown. */
 void send_journal(struct run *r, const struct saved_results_text *journal);

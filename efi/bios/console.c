@@ -11,7 +11,7 @@
 #define CELLS    ((volatile uint16_t *)(uintptr_t)0xB8000)
 #define GREY     0x0700u
 #define COM1     0x3F8
-#define CRTC     0x3D4  /* VGA: index, and data behind it */
+#define CRTC     0x3D4  /* VGA: the index port; the data port follows it */
 #define KEYBOARD 0x60   /* 8042: data; 0x64 status: [0] a byte is there, [5] the mouse's */
 
 static SIMPLE_TEXT_OUTPUT_MODE mode = { .MaxMode = 1 };

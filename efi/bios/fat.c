@@ -57,7 +57,7 @@ static enum status next_cluster(struct fat *f, uint32_t cluster, uint32_t *next)
 	return *next >= END_FROM ? ST_MISSING : good(f, *next) ? ST_OK : ST_BROKEN;
 }
 
-/* The file's cluster number `number`, from where it stands. */
+/* Looks up the file's cluster of that number, from the current one on. */
 static enum status seek(struct fat *f, struct fat_file *file, uint32_t number)
 {
 	if (file->cluster == 0 || number < file->number) {

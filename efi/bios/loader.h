@@ -57,8 +57,7 @@ EFI_STATUS EFIAPI memory_allocate_pool(EFI_MEMORY_TYPE type, UINTN bytes, VOID *
 EFI_STATUS EFIAPI memory_free_pool(VOID *at);
 
 /* --- disk.c, partition.c: the BIOS' interrupts; blocks of 512 bytes of the drive that we came from; its partition table -------------------------- */
-/* bios_call with the interrupt controllers' masks as the BIOS left them; masked again afterwards, since nobody else handles
- * interrupts. */
+/* bios_call with the interrupt controllers' masks as the BIOS left them; afterwards they are masked again, since no other code handles interrupts. */
 void loader_bios(uint8_t number);
 MUST_CHECK enum status disk_read(uint64_t block, uint64_t blocks, void *to);
 struct partition { uint64_t first, blocks; };

@@ -6,7 +6,7 @@
 
 #define RANGES_MAX  1024u
 #define MAPPED_TO   (512ull << 30) /* one entry of level 4 */
-#define MAPPED_FROM (4ull << 30)   /* efi/bios/start.asm maps what lies below */
+#define MAPPED_FROM (4ull << 30)   /* efi/bios/start.asm maps the memory below */
 #define VIDEO_FROM  0xA0000ull
 #define ROM_FROM    0xE0000ull     /* the BIOS's own, whether or not its map lists it */
 #define ROM_TO      0x100000ull
@@ -155,7 +155,7 @@ EFI_STATUS EFIAPI memory_free_pages(EFI_PHYSICAL_ADDRESS at, UINTN pages)
 	return paint(at, at + bytes, EfiConventionalMemory) ? EFI_SUCCESS : EFI_OUT_OF_RESOURCES;
 }
 
-/* Descriptors of 48 bytes: larger than the structure, so that nobody takes its size for theirs (UEFI 7.2.3). */
+/* Descriptors of 48 bytes: larger than the structure, so that no caller can take sizeof for their size (UEFI 7.2.3). */
 #define STEP 48u
 EFI_STATUS EFIAPI memory_get_map(UINTN *size, EFI_MEMORY_DESCRIPTOR *map, UINTN *key, UINTN *step, UINT32 *version)
 {

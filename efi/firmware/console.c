@@ -167,7 +167,7 @@ void console_serial_port(uint16_t port)
 
 void print_raw(const char *s)
 {
-	/* The UART is the firmware's or ours; either accepts bytes while nobody else runs. */
+	/* The UART is the firmware's or ours; either accepts bytes while no other code runs. */
 	raw_bytes(s, console.own_serial || console.firmware_serial);
 }
 

@@ -76,7 +76,7 @@ bool address_folder(char *to, size_t capacity, const char *file, size_t n)
 	size_t end = 0, root = 0;
 	for (size_t i = 0; i < n && file[i] != 0 && file[i] != '?' && file[i] != '#'; i++) {
 		if (file[i] == '/' && root < 3)
-			root++; /* two behind the scheme, then the path's first */
+			root++; /* two after the scheme, then the first of the path */
 		if (file[i] == '/')
 			end = i + 1;
 	}

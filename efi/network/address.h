@@ -15,7 +15,7 @@ struct address {
 	const char *path;           /* in the text, from its first slash on */
 };
 
-/* The whole text is an address. ST_SYNTAX: it is not; of tftp the server must be four numbers, since nobody there resolves names. */
+/* The whole text is an address. ST_SYNTAX: it is not; for tftp the server must be four numbers, since that protocol's driver resolves no names. */
 MUST_CHECK enum status address_parse(struct address *a, const char *text);
 /* Four decimal numbers with points between them. */
 MUST_CHECK enum status address_ipv4(const char *text, uint8_t out[4]);

@@ -86,7 +86,7 @@ static enum status request(struct exchange *x, const struct transfer_job *j)
 	return s == ST_OK ? uefi_status(x->token.status) : s;
 }
 
-/* The answer, and of a GET its body. Of a PUT none is asked for: EDK II would wait for one that an answer of length 0 does not have. */
+/* The answer and, for a GET, its body. A PUT's body is not read: EDK II would wait for one, which an answer of length 0 lacks. */
 static enum status response(struct exchange *x, const struct transfer_job *j, struct transfer_answer *out)
 {
 	struct http_response r = { .status = 0 };

@@ -19,7 +19,7 @@ static void take_path(struct origin_server *o, EFI_HANDLE handle)
 		origin_take_path(o, path, PATH_BYTES_MAX);
 }
 
-/* What PXE was told, as far as it tells: UEFI 2.10, 24.3. */
+/* The addresses that PXE received, as far as it reports them: UEFI 2.10, 24.3. */
 static void take_pxe(struct origin_server *o, EFI_HANDLE handle)
 {
 	static const EFI_GUID pxe_guid = EFI_PXE_BASE_CODE_PROTOCOL_GUID;
@@ -45,14 +45,14 @@ static EFI_HANDLE with_service(EFI_HANDLE handle, const EFI_GUID *service)
 	return path != NULL && uefi.boot->LocateDevicePath(&guid, &path, &found) == EFI_SUCCESS ? found : NULL;
 }
 
-/* PXE keeps the router to itself, so HTTP would reach its own subnet alone. */
+/* PXE does not pass on the router's address, so HTTP would reach only its own subnet. */
 static void tell_router(const struct network *n)
 {
 	struct ip4_config *c = n->card == NULL ? NULL : uefi_protocol(n->card, &ip4_config);
 	EFI_IPv4_ADDRESS router;
 	memcpy(router.Addr, n->gateway, 4);
 	if (c != NULL && !zeros(n->gateway))
-		(void)c->set_data(c, IP4_GATEWAY, sizeof(router), &router); /* refused where DHCP decides, which then tells it itself */
+		(void)c->set_data(c, IP4_GATEWAY, sizeof(router), &router); /* refused where DHCP decides; the card then learns it from DHCP */
 }
 
 void network_open(struct network *n)
@@ -126,7 +126,7 @@ static enum status try_card(struct network *n, EFI_HANDLE card)
 			n->card = card;
 			memset(&n->origin, 0, sizeof(n->origin));
 			take_path(&n->origin, card);
-			memset(n->station, 0, 4); /* the firmware's default address is the one that it got */
+			memset(n->station, 0, 4); /* the firmware's default address is the one that DHCP assigned */
 			return ST_OK;
 		}
 		uefi.boot->Stall(POLL_MS * 1000);

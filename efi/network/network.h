@@ -18,7 +18,7 @@ void network_open(struct network *n);
 #define NETWORK_ADDRESS_S 10u
 MUST_CHECK enum status network_card(struct network *n);
 
-/* A child of a service of the card, with its protocol. network_child_close ends it, with all that it has under way. */
+/* A child of a service of the card, with its protocol. network_child_close ends it, including all transfers in progress. */
 struct network_child { EFI_SERVICE_BINDING *service; EFI_HANDLE handle; void *protocol; };
 MUST_CHECK enum status network_child_open(struct network_child *c, const struct network *n, const EFI_GUID *service, const EFI_GUID *protocol);
 void network_child_close(struct network_child *c);

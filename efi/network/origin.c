@@ -1,5 +1,5 @@
-/* efi/network/origin.c: what device path and DHCP answers tell. Lengths come from firmware and network: each is held against
- * the bytes that there are. */
+/* efi/network/origin.c: the contents of device paths and DHCP answers. Lengths come from firmware and network: each is checked against the bytes
+ * available. */
 #include "efi/network/origin.h"
 #include "pmu/text.h"
 

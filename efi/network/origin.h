@@ -14,7 +14,7 @@ struct origin_server {
 	uint8_t station[4], mask[4], gateway[4]; /* as the server gave them; zeros: not known */
 };
 
-/* Takes what a device path tells: UEFI 2.10, 10.3.4: MAC (.11), IPv4 (.12), IPv6 (.13), URI (.22). `bytes` bounds it. */
+/* Evaluates a device path: UEFI 2.10, 10.3.4: MAC (.11), IPv4 (.12), IPv6 (.13), URI (.22). `bytes` bounds it. */
 void origin_take_path(struct origin_server *o, const uint8_t *path, size_t bytes);
 /* Takes the address and gateway of a DHCP answer (RFC 2131 with the options of RFC 2132) of `bytes` bytes from its first field,
  * op, on. */

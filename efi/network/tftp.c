@@ -42,7 +42,7 @@ static enum status run(struct tftp_protocol *tftp, struct network_wait *wait, co
 		return uefi_status(e);
 	enum status s = network_wait(wait, poll, tftp);
 	if (s != ST_OK) {
-		tftp->configure(tftp, NULL); /* ends what is under way: the token is on our stack */
+		tftp->configure(tftp, NULL); /* ends the transfer in progress: its token is on our stack */
 		return s;
 	}
 	out->bytes = token.bytes;

@@ -1,4 +1,4 @@
-/* efi/network/transfer.c: chooses the way, and says why it failed. */
+/* efi/network/transfer.c: chooses the protocol, and explains a failure. */
 #include "efi/network/transfer.h"
 #include "pmu/text.h"
 

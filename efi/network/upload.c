@@ -8,7 +8,7 @@
 #define PIECE_MAX  0x40000u /* below any server's limit */
 #define WAIT_MAX_S 60u
 #define CHECK_MS   100u
-#define CLAIM_S    20u      /* of asking for a number at once; the next attempt goes on there */
+#define CLAIM_S    20u      /* requests for a number in a row; the next attempt continues there */
 
 static uint64_t now_ms(const struct upload *u)
 {
@@ -63,8 +63,8 @@ static void succeeded(struct upload *u)
 	u->failures = 0;
 }
 
-/* Makes a folder of the run's own: the first number under which the server takes run.txt. Every run begins with this file, so that one
- * is never mistaken for another. What is not answered may have arrived: then its number stays with run.txt alone. */
+/* Makes a folder of the run's own: the first number under which the server takes run.txt. Every run begins with this file, so that one is never
+ * mistaken for another. A request without an answer may have arrived: its number is then left with run.txt alone. */
 static enum transfer claim(struct upload *u)
 {
 	char dir[UPLOAD_DIR], address[UPLOAD_DIR + UPLOAD_NAME], about[UPLOAD_DIR];
@@ -96,7 +96,7 @@ static enum transfer claim(struct upload *u)
 	return TRANSFER_DONE;
 }
 
-/* One attempt at one file. `tried`: these bytes were put before, and no answer came. */
+/* One attempt at one file. `tried`: these bytes were sent before, and no answer came. */
 static enum transfer put(struct upload *u, const char *name, const void *bytes, size_t n, bool tried)
 {
 	char address[UPLOAD_DIR + UPLOAD_NAME];
@@ -107,7 +107,7 @@ static enum transfer put(struct upload *u, const char *name, const void *bytes, 
 	text_init(&t, address, sizeof(address));
 	text_fmt(&t, "%s%s", u->dir, name);
 	transfer_put(u->network, address, bytes, n, &a);
-	/* A PUT is whole or not there; what TFTP left of a transfer that broke is a part, and cannot be written again. */
+	/* A PUT is complete or absent; TFTP leaves a part of a file whose transfer broke, and that file cannot be written again. */
 	if (a.is == TRANSFER_EXISTS && tried && !str_starts(address, "tftp:"))
 		a.is = TRANSFER_DONE;
 	if (a.is == TRANSFER_DONE)
@@ -156,7 +156,7 @@ static enum transfer put_piece(struct upload *u)
 	return r;
 }
 
-/* The kept files in their order, as far as they go. */
+/* Sends the kept files in order, until one fails. */
 static enum transfer put_files(struct upload *u)
 {
 	while (u->count > 0) {
@@ -181,7 +181,7 @@ static bool waiting(const struct upload *u)
 	return u->hopeless || now_ms(u) < u->next;
 }
 
-/* All that there is, as far as it goes. */
+/* Sends everything that is due, until a transfer fails. */
 static void put_all(struct upload *u)
 {
 	enum transfer r = TRANSFER_DONE;

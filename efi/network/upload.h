@@ -36,14 +36,14 @@ struct upload {
 	char separator;
 	const char *journal;          /* the whole, in memory that the caller keeps */
 	size_t journal_bytes, sent;   /* of it the server has the first `sent` bytes */
-	size_t piece_end;             /* the piece under way ends there: a piece that is put again has the same bytes; 0: none */
+	size_t piece_end;             /* the piece being sent ends there: a piece that is sent again has the same bytes; 0: none */
 	unsigned piece_again;         /* that many pieces of this offset, of an earlier boot, are there already */
 	struct upload_file file[UPLOAD_FILES]; /* not sent yet */
 	unsigned count;
 	bool resumed;                 /* an earlier boot may have sent any of its files: one that is there is ours */
 	bool lost;                    /* a file could not be kept for want of memory */
 	bool hopeless;                /* the firmware cannot reach such an address at all: not tried again */
-	bool conflict;                /* the server has a file of another's in our folder */
+	bool conflict;                /* the server has a file of another machine in our folder */
 	unsigned failures;            /* in a row */
 	uint64_t next;                /* TSC before which nothing is tried */
 	char printed[ADDRESS_TEXT];      /* the last reason that was printed */

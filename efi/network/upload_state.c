@@ -89,7 +89,7 @@ void upload_resume(struct upload *u)
 		str_copy(u->dir, sizeof(u->dir), n.to);
 		u->sent = n.journal;
 	}
-	/* A run that goes on does not write this file again. */
+	/* A run that continues does not write this file again. */
 	path_of(path, sizeof(path), name, "machine.txt");
 	if (files_read(u->files, path, FILE_BYTES_MAX, &text, &bytes, &pages_bytes) == ST_OK) {
 		u->resumed = true;
@@ -103,7 +103,7 @@ void upload_resume(struct upload *u)
 
 struct earlier { struct upload *u; void (*feed)(const void *self); const void *self; bool stop; };
 
-/* Sends all files of a run again: those that the server has it does not take, and says so. */
+/* Sends all files of a run again: the server refuses those that it has, and says so. */
 static void send_run(void *self, const char *run)
 {
 	static const char *const names[] = { "journal.jsonl", "machine.txt", "results.json", "penalties.csv", "report.html", "plan.txt",
@@ -119,7 +119,7 @@ static void send_run(void *self, const char *run)
 	size_t stem = str_length(run);
 	while (stem > 0 && run[stem - 1] != '-')
 		stem--;
-	const size_t mac = str_length(one.run) - 2 * ORIGIN_MAC_BYTES - 1; /* -MAC behind the name of this machine's runs */
+	const size_t mac = str_length(one.run) - 2 * ORIGIN_MAC_BYTES - 1; /* -MAC after the name of this machine's runs */
 	struct text t;
 	char tail[2 * ORIGIN_MAC_BYTES + 2];
 	str_copy(tail, sizeof(tail), one.run + mac);

@@ -1,6 +1,5 @@
-/* efi/platform/acpi.c: ACPI tables by the ACPI specification 6.4: RSDP 5.2.5, SRAT 5.2.16, SLIT 5.2.17, FADT 5.2.9; MCFG by
- * the PCI firmware specification 3.3, 4.1.2. Lengths are checked before anything behind them is read; a table with a wrong
- * checksum is hashed but not used. */
+/* efi/platform/acpi.c: ACPI tables by the ACPI specification 6.4: RSDP 5.2.5, SRAT 5.2.16, SLIT 5.2.17, FADT 5.2.9; MCFG by the PCI firmware
+ * specification 3.3, 4.1.2. A table's length is checked before its contents are read; a table with a wrong checksum is hashed but not used. */
 #include "efi/platform/acpi.h"
 #include "efi/firmware/console.h"
 #include "efi/firmware/uefi.h"

@@ -26,7 +26,7 @@ struct acpi {
 	struct { uint32_t apic_id, domain; } cpus[LOCAL_CPUS_MAX];
 	unsigned cpu_count;
 	uint8_t distance[NODES_MAX * NODES_MAX]; /* [from * nodes + to], 10 = local */
-	unsigned beyond;          /* entries that there is no room for */
+	unsigned beyond;          /* entries beyond the list's capacity */
 	struct ecam ecam[ECAM_MAX];
 	unsigned ecam_count;
 	/* MADT: APIC ids of processors that are enabled */

@@ -6,9 +6,9 @@
 #define PM_HZ     3579545ull
 #define ROUNDS    3u
 #define ROUND_TICKS (PM_HZ / 50) /* 20 ms */
-/* A read of a port takes 0.1 us at the least, so a round that lasts longer is one of a timer that stands still, or nearly. */
+/* A port read takes at least 0.1 us, so a round that exhausts this number means a timer that stands still, or nearly does. */
 #define READS_MAX 2000000u
-#define STALL_US  50000u /* of a Stall that alone tells the frequency */
+#define STALL_US  50000u /* of a Stall that is the only source of the frequency */
 #define BESIDE_US 10000u /* of one that is compared with another source, to 3 % */
 
 /* TSC ticks of one round, 0 if the timer does not move, or takes ten times too long. */
@@ -44,7 +44,7 @@ static void sort3(uint64_t v[3])
 			}
 }
 
-/* The median of three rounds, 0 if the timer is of no use. */
+/* The median of three rounds, 0 if the timer is unusable. */
 static uint64_t by_pm_timer(struct clock *c, const struct acpi *a)
 {
 	uint64_t hz[ROUNDS];
@@ -84,7 +84,7 @@ static uint64_t cpuid_hz(void)
 	return (uint64_t)(f[0] & 0xFFFF) * 1000000;
 }
 
-/* The least of three: a Stall may last longer than asked for, never less. */
+/* The least of three: a Stall may last longer than requested, never shorter. */
 static uint64_t stall_hz(unsigned us)
 {
 	uint64_t least = UINT64_MAX;

@@ -18,8 +18,8 @@ struct clock {
 /* Calibrates against the ACPI power-management timer (three times 20 ms, interrupts off) and the firmware's Stall (three times
  * 50 ms), and chooses. */
 void clock_open(struct clock *c, const struct acpi *acpi);
-/* From timer_hz, cpuid_hz and stall_hz: tsc_hz, method, alone. The ACPI timer is taken when one of the others agrees with it,
- * or there is nothing better; else CPUID's value; else the Stall. */
+/* Sets tsc_hz, method and alone from timer_hz, cpuid_hz and stall_hz. The ACPI timer is chosen if one of the others agrees with it, or if there is
+ * no other; else CPUID's value; else the Stall. */
 void clock_choose(struct clock *c);
 /* Milliseconds as TSC ticks and back. */
 uint64_t clock_ticks(const struct clock *c, uint64_t ms);

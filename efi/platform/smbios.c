@@ -65,8 +65,8 @@ static void module(struct smbios *m, const struct structure *s)
 	d->configured_mts = (uint16_t)number(s, 0x20, 2);
 }
 
-/* Type 38, DSP0134 7.39: an interface type of 1 is KCS; the address's lowest bit tells ports, and its true one stands in bit 4 of the modifier,
- * whose upper two tell the registers' spacing. */
+/* Type 38, DSP0134 7.39: interface type 1 is KCS. The lowest bit of the address marks an I/O port, and the address's true lowest bit is bit 4 of
+ * the modifier, whose upper two bits hold the spacing of the registers. */
 static void controller(struct smbios *m, const struct structure *s)
 {
 	const uint64_t base = number(s, 8, 8), modifier = number(s, 0x10, 1), spacing = modifier >> 6;
@@ -108,8 +108,8 @@ static void take(struct smbios *m, const struct structure *s)
 	}
 }
 
-/* Firmware leaves the entry point, and sometimes the structures, in the BIOS area, where DSP0134 5.2.1 has it searched for, and
- * which the memory map need not list. */
+/* Firmware leaves the entry point, and sometimes the structures, in the BIOS area, which DSP0134 5.2.1 names as the place to search and which the
+ * memory map need not list. */
 static bool readable(uint64_t at, uint64_t bytes)
 {
 	return (at >= BIOS_AREA && at + bytes <= BIOS_AREA_END) || uefi_memory_holds(at, bytes);

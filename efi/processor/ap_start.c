@@ -124,7 +124,7 @@ static void woken(struct core *c)
 {
 	struct wake *w = c->hw->wake;
 	apic_match(w->x2);
-	if (apic_own_id() == c->apic_id) { /* otherwise a late one answers in place of another: it is left out */
+	if (apic_own_id() == c->apic_id) { /* otherwise a late processor would answer in the slot of another: it is left out */
 		if (w->forget_types)
 			msr_write(MSR_MTRR_TYPE, 0);
 		types_write(&w->types);

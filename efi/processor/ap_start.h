@@ -6,9 +6,9 @@
 
 /* Lists the MADT's enabled processors except the calling one in h->all[], and counts them in h->started. */
 void ap_start_enumerate(struct hw *h);
-/* Starts each of h->all[1..]; they run loop(core), which returns when core->leave is set, with our interrupt table still
- * loaded. core->answered tells which ones came. Takes a page below 1 MiB and some below 4 GiB, and frees them. ST_FULL: no
- * such page; ST_UNSUPPORTED: no local APIC. Each wait is bounded, and all together by half a minute. */
+/* Starts each of h->all[1..]; they run loop(core), which returns when core->leave is set, with our interrupt table still loaded. core->answered
+ * marks those that came up. Takes a page below 1 MiB and some below 4 GiB, and frees them. ST_FULL: no such page; ST_UNSUPPORTED: no local APIC.
+ * Each wait is bounded, and all together by half a minute. */
 MUST_CHECK enum status ap_start_all(struct hw *h, void (*loop)(struct core *));
 /* Puts the processors back to the state after INIT: waiting for a start-up message, as an operating system expects. */
 void ap_start_stop(struct hw *h);

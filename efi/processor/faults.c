@@ -66,8 +66,7 @@ void faults_enter(struct core *c)
 void faults_leave(struct core *c)
 {
 	__asm__ volatile("lidt %0; lgdt %1" : : "m"(c->saved.idt), "m"(c->saved.gdt) : "memory");
-	/* An empty task register cannot be emptied again: ours then stays loaded, outside the firmware's table, where nobody
-	 * uses it. */
+	/* A task register that was empty cannot be emptied again: ours stays loaded, outside the firmware's table, where no code uses it. */
 	if ((c->saved.tr & 0xFFF8) != 0 && (c->saved.tr | 7u) <= c->saved.gdt.limit) {
 		uint64_t *entry = (uint64_t *)(uintptr_t)(c->saved.gdt.base + (c->saved.tr & 0xFFF8u));
 		*entry &= ~BUSY;
@@ -81,7 +80,7 @@ void faults_leave(struct core *c)
 #define MC_CORRUPT     (1ull << 57) /* PCC: the processor's context is corrupt; SDM vol. 3, 16.3.2.2 */
 #define BANKS_MAX      32u
 
-/* What a processor measures in that state means nothing: the reset marks the row. The banks stay as they are: the firmware reads them then. */
+/* Measurements in that state are meaningless: the reset marks the row as crashed. The banks keep their contents for the firmware to read. */
 static void end_if_corrupt(const struct core *c)
 {
 	char bytes[200];

@@ -155,7 +155,7 @@ static enum status hw_run(void *self, struct job *jobs, unsigned n, uint64_t lim
 {
 	struct hw *h = self;
 	const enum status s = cores_run(h, jobs, n, limit_tsc);
-	/* A row of all pairs of many processors lasts longer than a watchdog waits: what shows progress is a job that came back. */
+	/* A row of all pairs of many processors lasts longer than a watchdog's period: each job that returns counts as progress. */
 	if (h->watchdog != NULL)
 		watchdog_feed_seldom(h->watchdog, read_tsc(), h->clock->tsc_hz);
 	return s;

@@ -40,9 +40,9 @@ struct hw {
 	struct ecam ecam[ECAM_MAX];       /* usable ranges of MCFG */
 	unsigned ecam_count;
 	struct pci_function *pci;
-	unsigned pci_beyond;              /* functions that there is no room for */
+	unsigned pci_beyond;              /* functions beyond the list's capacity */
 	void *ap_event;                   /* the firmware's, for the end */
-	volatile uint32_t began;          /* 1: MP services came back to the boot processor; 2: they did not, and nobody stays */
+	volatile uint32_t began;          /* 1: MP services returned to the boot processor; 2: they did not, and no processor stays */
 	volatile bool go_home;            /* the parked processors may go back to the firmware */
 	bool taken_away;                  /* processors that MP services started and that were then restarted by INIT */
 };

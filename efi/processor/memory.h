@@ -23,8 +23,8 @@ void space_refresh(struct space *w);
 MUST_CHECK enum status space_map(struct space *w, uint64_t va, uint64_t pa, uint64_t bytes, uint64_t page, bool executable);
 void space_unmap(struct space *w, uint64_t va, uint64_t bytes, uint64_t page);
 
-/* `bytes` of conventional memory of one MTRR type, write-back, contiguous, aligned, on a node; zeroed. wb_above: address below which AMD's
- * processors take memory from 4 GiB on for write-back, 0: none do. ST_FULL: there is none. */
+/* `bytes` of conventional memory of one MTRR type, write-back, contiguous, aligned, on a node; zeroed. wb_above: upper end of the memory from 4
+ * GiB on that AMD's processors treat as write-back, 0: none. ST_FULL: there is none. */
 MUST_CHECK enum status physical_get(const struct acpi *acpi, uint64_t wb_above, uint64_t bytes, uint64_t align, unsigned node, uint64_t *pa);
 void physical_put(uint64_t pa, uint64_t bytes);
 

@@ -6,8 +6,8 @@
 #define ADDRESS_BITS  0x000FFFFFFFFFF000ull
 #define FOUR_GIB      0x100000000ull
 
-/* Range i, if it is in use. Its size is the lowest bit of its mask: masks are contiguous in all firmware's, and their upper bits may be missing,
- * where an encryption's key takes them (SDM vol. 3, IA32_TME_ACTIVATE). */
+/* Range i, if it is in use. Its size is the lowest bit of its mask: all firmware uses contiguous masks, and their upper bits may be missing where
+ * memory encryption uses them for its key id (SDM vol. 3, IA32_TME_ACTIVATE). */
 static bool range(const struct mtrrs *m, unsigned i, uint64_t *base, uint64_t *end)
 {
 	const uint64_t mask = m->mask[i] & ADDRESS_BITS;
@@ -18,7 +18,7 @@ static bool range(const struct mtrrs *m, unsigned i, uint64_t *base, uint64_t *e
 	return true;
 }
 
-/* Whether [at, end) is write-back. Else *below: no part of it that ends above is either. */
+/* Whether [at, end) is write-back. If not, no part of it that ends above *below is either. */
 static bool write_back(const struct mtrrs *m, uint64_t at, uint64_t end, uint64_t *below)
 {
 	uint64_t base, top, last = 0;

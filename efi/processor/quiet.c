@@ -42,7 +42,7 @@ static void write_xcr0(uint64_t v)
 	__asm__ volatile("xsetbv" : : "a"((uint32_t)v), "d"((uint32_t)(v >> 32)), "c"(0));
 }
 
-/* AMD64 manual volume 2, 16.3.4: the version's bit 31 tells of an extended register space, whose first register has the number of entries. */
+/* AMD64 manual volume 2, 16.3.4: bit 31 of the version reports an extended register space, whose first register holds the number of entries. */
 static unsigned extended_entries(void)
 {
 	const unsigned n = apic_read(APIC_VERSION) >> 31 ? apic_read(APIC_EXTENDED) >> 16 & 0xFF : 0;

@@ -51,8 +51,7 @@ static void park(const struct hw *h, struct core *c)
 	}
 }
 
-/* A job and, when it does not come to its end, what undoes it, still under our page tables: sampling that stayed on would write
- * through the firmware's. */
+/* A job and, if it does not end, the code that undoes it, still under our page tables: sampling left enabled would write through the firmware's. */
 static uint64_t guarded_job(struct core *c, uint64_t entry, uint64_t undo, uint64_t argument, uint64_t stack_top)
 {
 	uint64_t faulted = faults_guarded(c, entry, argument, stack_top), vector = c->vector, ip = c->ip;
@@ -62,7 +61,7 @@ static uint64_t guarded_job(struct core *c, uint64_t entry, uint64_t undo, uint6
 	return faulted;
 }
 
-/* Comes back with our tables still loaded. */
+/* Returns with our tables still loaded. */
 static void loop(struct core *c)
 {
 	struct hw *h = c->hw;
@@ -97,7 +96,7 @@ static void loop_and_leave(void *argument)
 	c->answered = 2;
 }
 
-/* Some MP services wait for the procedure's end, event or not: then the boot processor never comes to give work. */
+/* Some MP services wait for the procedure's end, with or without an event: then the boot processor never returns to hand out jobs. */
 static bool begins(struct hw *h)
 {
 	for (uint64_t from = read_tsc(); h->began == 0; relax())
@@ -319,7 +318,7 @@ static enum park choose_park(void)
 	return apic_there() ? PARK_HLT : PARK_SPIN;
 }
 
-/* Finds the processors; h->all[0] is the boot processor. False: the firmware does not tell. */
+/* Finds the processors; h->all[0] is the boot processor. False: the firmware does not list them. */
 static bool enumerate(struct hw *h, struct mp_services *mp)
 {
 	UINTN all = 0, enabled = 0;
@@ -371,9 +370,8 @@ static bool start_taken(struct hw *h)
 	return start_by_messages(h);
 }
 
-/* Without a firmware time-out and without waiting for the end; the event is signalled when all are back. If the firmware
- * refuses, or nobody comes, start-up messages do it: an INIT takes the processors from the firmware, which must not get
- * them back. */
+/* Without a firmware time-out and without waiting for the end; the event is signalled when all are back. If the firmware refuses, or no processor
+ * comes up, start-up messages start them: an INIT takes the processors from the firmware, which must not get them back. */
 static bool start_all(struct hw *h, struct mp_services *mp, const char *without)
 {
 	EFI_EVENT event = NULL;

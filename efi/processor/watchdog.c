@@ -1,4 +1,5 @@
-/* efi/processor/watchdog.c: the firmware's watchdog, the chipset's, and a management controller's: which there are, and what is said of it. */
+/* efi/processor/watchdog.c: the watchdogs of the firmware, the chipset and a management controller: which of them exist, and the line that reports
+ * them. */
 #include "efi/processor/watchdog.h"
 #include "efi/firmware/console.h"
 #include "efi/firmware/fwcfg.h"

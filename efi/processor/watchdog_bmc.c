@@ -16,7 +16,7 @@
 #define READ_NEXT    0x68u
 #define READS_MAX    4000000u /* of one command */
 
-#define APPLICATION  (0x06u << 2) /* network function, logical unit 0 */
+#define APPLICATION  (0x06u << 2) /* network function; logical unit 0 */
 #define RESET_TIMER  0x22u
 #define SET_TIMER    0x24u
 #define GET_TIMER    0x25u
@@ -38,7 +38,7 @@ static void command(struct bmc_session *t, uint32_t value) { t->io->write(t->io,
 static void put(struct bmc_session *t, uint32_t value) { t->io->write(t->io, t->b->space, t->b->at, 1, value); }
 static uint8_t get(struct bmc_session *t) { return (uint8_t)t->io->read(t->io, t->b->space, t->b->at, 1); }
 
-/* It has taken our byte: its state. UINT32_MAX: it does not answer. */
+/* Waits until it has taken our byte; returns its state. UINT32_MAX: it does not answer. */
 static uint32_t taken(struct bmc_session *t)
 {
 	uint32_t s = status(t);
@@ -90,7 +90,7 @@ static unsigned receive(struct bmc_session *t, uint8_t answer[BMC_BYTES])
 	for (unsigned n = 0;;) {
 		const uint32_t state = taken(t);
 		if (state == IDLE) {
-			if ((status(t) & OBF) != 0) /* some have no last byte here */
+			if ((status(t) & OBF) != 0) /* some interfaces have no last byte here */
 				(void)get(t);
 			return n;
 		}
@@ -103,7 +103,7 @@ static unsigned receive(struct bmc_session *t, uint8_t answer[BMC_BYTES])
 	}
 }
 
-/* After an error it is called back to its beginning (figure 9-8), as far as it follows. */
+/* After an error the interface is reset (figure 9-8), as far as it responds. */
 static void call_back(struct bmc_session *t)
 {
 	(void)taken(t);
@@ -116,7 +116,7 @@ static void call_back(struct bmc_session *t)
 	(void)receive(t, answer);
 }
 
-/* A command and its data; the answer begins behind its completion code. False: none came, or it was refused. */
+/* A command and its data; *answer starts after the completion code. False: no answer, or the command was refused. */
 static bool ask(const struct watchdog_bmc *b, const struct watchdog_io *io, const uint8_t *bytes, unsigned n, uint8_t *answer, unsigned wanted)
 {
 	struct bmc_session t = { b, io, READS_MAX };
@@ -161,9 +161,9 @@ bool watchdog_bmc_arm(struct watchdog_bmc *b, const struct watchdog_io *io, unsi
 		return false;
 	b->ran = (was[0] & STARTED) != 0; /* an OS load timer of the firmware's, which would end the run */
 	memcpy(b->settings, was, 6);
-	b->settings[0] &= (uint8_t)~STARTED; /* in Set this bit asks it not to stop */
+	b->settings[0] &= (uint8_t)~STARTED; /* in Set this bit requests that the timer keeps running */
 	if ((b->settings[0] & 7) == 0)
-		b->settings[0] |= USE_OS; /* nobody has set it since it has power; no use is reserved, and refused */
+		b->settings[0] |= USE_OS; /* not set since power-on; use 0 is reserved and would be refused */
 	b->settings[3] = 0; /* flags to clear */
 	if (!set(b, io, ours) || !watchdog_bmc_feed(b, io)) {
 		(void)set(b, io, b->settings);

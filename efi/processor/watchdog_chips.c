@@ -22,7 +22,7 @@
 #define NO_REBOOT_GCS 0x20u
 #define TCO_BASE     0x50u    /* of the SMBus function's configuration, 100 series and later; + 4: its control, bit 8 on */
 #define P2SB         0x1F0100u /* device 31, function 1: a base address in 10 and 14, hidden by bit 0 of E1 */
-#define SMBUS_CONTROL     0xC6000Cu /* behind it: the SMBus's private registers, general control */
+#define SMBUS_CONTROL     0xC6000Cu /* there: the SMBus's private registers, general control */
 #define SMBUS_CONTROL_DNV 0xCF000Cu
 #define NO_REBOOT_P2SB 0x02u
 #define BAY_DECODED  0x02u     /* Bay Trail: of the bridge's registers 40 (ACPI base) and 44 (power management's base) */
@@ -85,7 +85,7 @@ static void set_port16(const struct watchdog_chip_state *c, const struct watchdo
 	io->write(io, IN_PORTS, c->base + reg, 2, value);
 }
 
-/* Where the P2SB bridge has its registers; the firmware hides it, and finds it hidden again. */
+/* The address of the P2SB bridge's registers; the firmware hides the bridge, and finds it hidden again. */
 static uint64_t p2sb_base(const struct watchdog_io *io)
 {
 	const bool hidden = io->read(io, IN_CONFIG, P2SB, 2) == 0xFFFF;
@@ -112,7 +112,7 @@ static bool tco_find_apollo(struct watchdog_chip_state *c, const struct watchdog
 	const uint64_t pmc = (at & ~0xFu) | ((at & 0x6) == 0x4 ? (uint64_t)io->read(io, IN_CONFIG, APOLLO_PMC | 0x14, 4) << 32 : 0);
 	if (io->read(io, IN_CONFIG, APOLLO_PMC, 2) == 0xFFFF || pmc == 0) /* hidden */
 		return false;
-	c->base = (acpi != 0 ? acpi : APOLLO_ACPI) + 0x60; /* ports that nobody decodes read as a locked timer */
+	c->base = (acpi != 0 ? acpi : APOLLO_ACPI) + 0x60; /* ports that no device decodes read as a locked timer */
 	c->addresses[0] = pmc + APOLLO_PMC_CFG;
 	return true;
 }
@@ -210,7 +210,7 @@ static const char *tco_arm(struct watchdog_chip_state *c, const struct watchdog_
 	c->saved[2] = no_reboot(c, io, kind);
 	if ((c->saved[0] & TCO_LOCK) != 0)
 		return taken;
-	set_port16(c, io, TCO1_CNT, c->saved[0] | TCO_HALT); /* it may be about to end for the second time, which did nothing so far */
+	set_port16(c, io, TCO1_CNT, c->saved[0] | TCO_HALT); /* it may be about to expire for the second time, which has had no effect so far */
 	set_port16(c, io, TCO2_STS, 0x0002); /* SECOND_TO_STS: write one to clear */
 	set_no_reboot(c, io, kind, (kind == WATCHDOG_TCO6 ? c->saved[2] | TCO_HALT : c->saved[2]) & ~no_reboot_bit(kind));
 	const bool strapped = (no_reboot(c, io, kind) & no_reboot_bit(kind)) != 0;
@@ -368,7 +368,7 @@ static const char *fch_arm(struct watchdog_chip_state *c, const struct watchdog_
 	c->saved[1] = pm(c, io, fch_registers[c->layout].unit);
 	fch_switch_on(c, io);
 	c->base = fch_base(c, io);
-	/* On newer ones the bit that has it decoded starts it too. */
+	/* On newer chipsets the bit that enables decoding also starts the timer. */
 	const bool on_before = c->layout < FCH_PORTS || (c->saved[0] & 0x80) != 0;
 	const uint32_t control = c->base != 0 ? io->read(io, IN_MEMORY, c->base + FCH_CONTROL, 4) : FCH_DISABLED;
 	if ((control & FCH_DISABLED) != 0 || (on_before && (control & FCH_RUNS) != 0)) {
@@ -379,7 +379,7 @@ static const char *fch_arm(struct watchdog_chip_state *c, const struct watchdog_
 	c->saved[3] = io->read(io, IN_MEMORY, c->base + FCH_COUNT, 4);
 	c->seconds = seconds;
 	io->write(io, IN_MEMORY, c->base + FCH_COUNT, 4, seconds);
-	io->write(io, IN_MEMORY, c->base + FCH_CONTROL, 4, (control & ~FCH_NO_RESET) | FCH_RUNS); /* a FIRED of before is cleared by its own one */
+	io->write(io, IN_MEMORY, c->base + FCH_CONTROL, 4, (control & ~FCH_NO_RESET) | FCH_RUNS); /* an earlier FIRED flag is cleared by writing 1 to it */
 	fch_feed(c, io);
 	const uint32_t now = io->read(io, IN_MEMORY, c->base + FCH_CONTROL, 4), left = io->read(io, IN_MEMORY, c->base + FCH_COUNT, 4) & 0xFFFF;
 	if ((now & (FCH_RUNS | FCH_NO_RESET)) == FCH_RUNS && left != 0 && left <= seconds)

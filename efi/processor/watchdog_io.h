@@ -21,7 +21,7 @@ struct watchdog_io {
 /* --- a chipset's timer ---------------------------------------------------------------------------- */
 struct watchdog_chip_state {
 	const struct watchdog_chip *chip; /* NULL: none is armed */
-	const struct watchdog_chip *unusable; /* one that is there and cannot be used */
+	const struct watchdog_chip *unusable; /* a timer that exists but cannot be used */
 	const char *why;                  /* why not */
 	unsigned seconds;                 /* the wait: as requested, or its longest */
 	uint32_t function;                /* of bus 0, as in IN_CONFIG */
@@ -52,7 +52,7 @@ struct watchdog_bmc {
 /* False: it does not answer, or refuses. Each wait has an end: 4 s at the most for a command. */
 MUST_CHECK bool watchdog_bmc_arm(struct watchdog_bmc *b, const struct watchdog_io *io, unsigned seconds);
 MUST_CHECK bool watchdog_bmc_feed(const struct watchdog_bmc *b, const struct watchdog_io *io);
-/* Settings as they were; where it had been running, it runs again, from its start. */
+/* Restores the settings; a timer that had been running runs again, from its start. */
 MUST_CHECK bool watchdog_bmc_disarm(struct watchdog_bmc *b, const struct watchdog_io *io);
 
 #endif

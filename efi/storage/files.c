@@ -114,8 +114,8 @@ enum status files_read(struct files *f, const char *path, size_t most, char **te
 	return s;
 }
 
-/* Space for the folders and a first file. EDK II's FAT driver, asked for a folder on a full volume, leaves an entry without
- * a cluster, which file system checkers report as damage. */
+/* Space for the folders and a first file. EDK II's FAT driver, when it creates a folder on a full volume, leaves an entry without a cluster, which
+ * file system checkers report as damage. */
 static enum status room_for_run(struct files *f)
 {
 	_Alignas(8) uint8_t info_bytes[INFO_BYTES];
@@ -244,8 +244,8 @@ enum status files_again(struct files *f, const char *journal, size_t bytes)
 	return s;
 }
 
-/* An incomplete line left by an earlier boot, or by a full volume, is overwritten by the next one: cutting it off would
- * free clusters. What is still behind the last line when the file is closed is cut off then. */
+/* An incomplete line left by an earlier boot, or by a full volume, is overwritten by the next one: truncating would free clusters. What still
+ * follows the last line when the file is closed is cut off then. */
 static enum status append(struct files *f, const void *bytes, size_t n)
 {
 	enum status s = ST_OK;

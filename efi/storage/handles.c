@@ -49,9 +49,8 @@ enum status files_flushed(EFI_FILE_HANDLE file, const void *bytes, size_t n)
 	UINTN done = n;
 	/* The protocol's Write takes a pointer to non-const, and only reads. */
 	EFI_STATUS s = n == 0 ? EFI_SUCCESS : file->Write(file, &done, (void *)(uintptr_t)bytes);
-	/* If power failed between the writes of allocation table and directory, there are clusters behind the file's end. EDK
-	 * II's driver refuses to append to such a file, but frees the clusters in doing so (FatPkg, FatGrowEof), so one retry
-	 * succeeds. */
+	/* If power failed between the writes of allocation table and directory, clusters follow the file's end. EDK II's driver refuses to append to
+	 * such a file, but frees the clusters in doing so (FatPkg, FatGrowEof), so one retry succeeds. */
 	if (s == EFI_VOLUME_CORRUPTED) {
 		done = n;
 		s = file->Write(file, &done, (void *)(uintptr_t)bytes);

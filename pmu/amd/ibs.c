@@ -8,10 +8,10 @@
 #define CTL_EN      (1ull << 17)
 #define CTL_OPS     (1ull << 19)
 #define CTL_L3_MISS (1ull << 16)
-#define CTL_LATENCY (1ull << 63)  /* and, of loads that miss the L3, those alone that took (field + 1) * 128 cycles; L3_MISS must be set too */
+#define CTL_LATENCY (1ull << 63)  /* and, among loads that miss the L3, only those that took (field + 1) * 128 cycles; L3_MISS must be set too */
 #define THRESHOLD   59
-/* Ops, in steps of 16. At least 0x90 (min_period of Linux events/amd/ibs.c, which 6.12 has not yet; facts only); the processor starts from up to 127 by chance, and the WRMSR that enables
- * sampling and the call of the kernel have many. */
+/* Ops, in steps of 16. At least 0x90 (min_period of Linux events/amd/ibs.c, later than 6.12; facts only). The processor starts from a random count
+ * up to 127, and the WRMSR that enables sampling and the call of the kernel have many ops. */
 #define MAXIMUM     0x140u
 #define QUIET_PER_SECOND 1000000u /* the tagged op has retired when the job serialises; its registers are written within 1 us */
 
@@ -83,7 +83,7 @@ enum status ibs_stop(struct ibs *s, bool *taken, struct ibs_op *out)
 	*taken = false;
 	if (off != ST_OK || st != ST_OK)
 		return off != ST_OK ? off : st;
-	/* The write that ended sampling cleared the bit that tells of a sample. One that left all registers as they were counts as none. */
+	/* The write that ended sampling also cleared the bit that reports a sample. A job that left all registers unchanged took none. */
 	*taken = r.ip != s->before.ip || r.data != s->before.data || r.data3 != s->before.data3 || r.linear != s->before.linear;
 	return *taken ? ibs_decode(&r, s->cpu->ibs, s->broken_source, out) : ST_OK;
 }
@@ -101,7 +101,7 @@ static uint64_t field(uint64_t value, unsigned high, unsigned low)
 enum { LOAD, STORE, L1_TLB_MISS, L2_TLB_MISS, DC_MISS = 7, MISALIGNED, WRITE_COMBINING = 13, UNCACHED, LOCKED, NO_BUFFER, HAS_LINEAR, HAS_PHYSICAL,
 	L2_MISS = 20, PREFETCH };
 
-/* The data source as recorded: three bits, or five of which the upper ones stand apart. */
+/* The data source as recorded: three bits, or five, the upper ones of which are separate. */
 static unsigned recorded(uint64_t data2, uint32_t capabilities)
 {
 	return (unsigned)(field(data2, 2, 0) | (capabilities & IBS_SOURCES_5 ? field(data2, 7, 6) << 3 : 0));
@@ -117,7 +117,7 @@ static void find_source(const struct ibs_registers *r, uint32_t capabilities, bo
 		o->source = IBS_UNCACHED;
 	else if (!o->missed)
 		o->source = IBS_L1;
-	else if (no_buffer) /* the line was on its way for another miss */
+	else if (no_buffer) /* the line was already in flight for another miss */
 		o->source = IBS_IN_FLIGHT;
 	else if (!o->missed_l2)
 		o->source = IBS_L2;

@@ -26,7 +26,7 @@
 struct ibs_registers { uint64_t ip, data, data2, data3, linear, physical; };
 
 /* The source of a load's data: codes 1 to 8 and 12 as recorded (five bits: PPR of family 19h models 10h to 1Fh; three bits: 2, 3, 4 and 7), and
- * those that other fields tell. They are the codes of the processor's table of data sources. */
+ * further codes derived from other fields. They are the codes of the processor's table of data sources. */
 enum ibs_source {
 	IBS_UNKNOWN = 0, IBS_L1 = 9, IBS_IN_FLIGHT = 10, IBS_DRAM_REMOTE = 11, IBS_EXTENSION_REMOTE = 13, IBS_L2 = 14, IBS_UNCACHED = 15
 };
@@ -34,7 +34,7 @@ enum ibs_source {
 /* A sampled op. */
 struct ibs_op {
 	uint64_t ip, linear, physical;   /* linear: 0 unless has_linear */
-	uint16_t miss_cycles;            /* from the miss in the L1 to the data's arrival, core cycles; loads that missed alone */
+	uint16_t miss_cycles;            /* from the L1 miss to the arrival of the data, core cycles; only for loads that missed */
 	uint16_t refill_cycles;          /* of the first-level TLB's refill; 0: it hit */
 	uint16_t completed_cycles, tagged_cycles; /* from completion, and from tagging, to retirement */
 	uint8_t source;                  /* of a load: enum ibs_source or as recorded, below 16 */
@@ -42,7 +42,7 @@ struct ibs_op {
 	uint8_t misses_open;             /* of the L1, when the op's was sent */
 	bool load, store, has_ip, has_linear, has_physical, locked, misaligned, prefetch;
 	bool missed, missed_l2, missed_tlb, missed_second_tlb;
-	bool has_source;                 /* of a load whose source the registers tell */
+	bool has_source;                 /* of a load whose source the registers hold */
 };
 
 /* Decodes the registers. `broken_source`: the data source is not valid for software prefetches and misses that got no buffer of their own

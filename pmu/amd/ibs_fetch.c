@@ -42,7 +42,7 @@ enum status ibs_fetch_start(struct ibs_fetcher *s, unsigned fetches)
 	if (!fetches || fetches % IBS_FETCH_STEP || fetches > IBS_FETCH_MOST)
 		return ST_RANGE;
 	s->gate = (struct sampling_gate){ .settle_tsc = s->a->tsc_hz / QUIET_PER_SECOND };
-	sampling_gate_add(&s->gate, MSR_CTL, on, on); /* not switched off: the sample is in there */
+	sampling_gate_add(&s->gate, MSR_CTL, on, on); /* sampling is still enabled: there is no sample */
 	/* Families 16h to 18h reset the count at a step of the enable bit from 0 to 1 alone (Linux 6.12 events/amd/ibs.c, facts only). */
 	return s->a->ops->wrmsr(s->a->self, s->core, MSR_CTL, 0);
 }

@@ -15,7 +15,7 @@
 
 /* Capabilities, CPUID 0x8000001B EAX, beside those of ibs.h. */
 #define IBS_FETCH  (1u << 1)
-#define IBS_REFILL (1u << 9) /* a register has how long the translation took */
+#define IBS_REFILL (1u << 9) /* a register holds the latency of the translation */
 
 #define IBS_FETCH_STEP 16u   /* of the maximum, fetches */
 #define IBS_FETCH_MOST 0xFFFF0u
@@ -32,13 +32,13 @@ struct ibs_fetch_errata {
 /* A sampled fetch. */
 struct ibs_fetch {
 	uint64_t linear, physical;  /* physical: 0 unless has_physical */
-	uint16_t latency_cycles;    /* from the fetch's begin to its data, or to where it was abandoned */
-	uint16_t refill_cycles;     /* of the first-level TLB's refill, where the processor tells it; 0: it hit */
+	uint16_t latency_cycles;    /* from the start of the fetch to its data, or to the cycle in which it was abandoned */
+	uint16_t refill_cycles;     /* of the first-level TLB's refill, where the processor records it; 0: it hit */
 	uint32_t page_bytes;        /* of the first-level translation, 0 unknown */
 	bool complete, has_physical;
-	bool missed, has_missed;    /* the L1I; whether the processor tells */
+	bool missed, has_missed;    /* the L1I; whether the processor records that */
 	bool missed_l2;
-	bool missed_l3, missed_op_cache, has_missed_l3; /* the last: whether the processor tells these two */
+	bool missed_l3, missed_op_cache, has_missed_l3; /* the last: whether the processor records these two */
 	bool missed_tlb, missed_second_tlb;
 };
 

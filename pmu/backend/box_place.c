@@ -51,7 +51,7 @@ static bool read32(const struct access *a, struct pci_address at, unsigned reg, 
 	return a->ops->pci_read32(a->self, at, value) == ST_OK;
 }
 
-/* The boxes of a type behind one function; those whose block's register is 0 are not there. */
+/* The boxes of a type at one function; boxes whose block's register is 0 are absent. */
 static void take_window(const struct access *a, const struct processor *p, unsigned box, struct pci_address function, unsigned teller, struct box_places *out)
 {
 	const struct uncore_box *b = &p->boxes[box];
@@ -75,7 +75,7 @@ static void take_window(const struct access *a, const struct processor *p, unsig
 	}
 }
 
-/* Numbers a function that tells; false: too many. */
+/* Numbers a function that locates boxes; false: there are too many. */
 static bool number(struct box_places *out, struct pci_address function, unsigned *teller)
 {
 	for (*teller = 0; *teller < out->tellers; ++*teller)
@@ -106,8 +106,8 @@ static void find_windows(const struct access *a, const struct processor *p, unsi
 
 /* --- all of them ------------------------------------------------------------------------------- */
 
-/* Functions 1 to 7 of a device are there only beside function 0 that says so (PCI 3.0, 6.2.1). Buses of such processors begin with a device 0, and those behind
- * bridges have that one alone: without it there is nothing. */
+/* Functions 1 to 7 of a device exist only beside a function 0 that says so (PCI 3.0, 6.2.1). Buses of such processors begin with a device 0, and a
+ * bus behind a bridge has only that one: without it the bus is empty. */
 static void find_tables(const struct access *a, const struct processor *p, unsigned segment, unsigned bus, bool *answers, struct box_places *out)
 {
 	unsigned functions = 1;

@@ -12,15 +12,15 @@
 #define BOX_TELLERS_MAX  8
 #define BOX_INSTANCES    64  /* of a type in a socket */
 
-/* base: the address from which offsets are told; in configuration space segment 30:28, bus 27:20, device 19:15, function 14:12, register. control, counter: offsets of
- * the first select and counter, and how many; counters 0: as described. */
+/* base: the address that offsets are relative to; in configuration space segment 30:28, bus 27:20, device 19:15, function 14:12, register.
+ * control, counter: offsets of the first select and counter, and their number; counters 0: as described. */
 struct box_place { uint64_t base; uint8_t box, teller, instance, control, counter, counters, width; };
 struct box_places {
 	struct pci_address teller[BOX_TELLERS_MAX];
 	uint8_t tellers;
 	bool tables;          /* the tellers have discovery tables */
 	uint16_t count;
-	uint16_t unknown;     /* units of a table that no box is described for */
+	uint16_t unknown;     /* units of a table that match no described box */
 	uint16_t refused;     /* units whose table contradicts the description, or for which there is no room */
 	const char *why;      /* the first of these; NULL: none */
 	struct box_place list[BOX_PLACES_MAX];

@@ -8,7 +8,7 @@
 
 #define CAPABILITY_FIRST  0x100u
 #define CAPABILITY_LAST   0xFF0u
-#define CAPABILITIES_MOST 64 /* a list that goes round ends */
+#define CAPABILITIES_MOST 64 /* ends a list that is a cycle */
 #define VENDOR_SPECIFIC   0x23u
 #define VENDOR_CXL        0x1E98u
 #define ENTRY_COUNTERS    1u
@@ -100,7 +100,7 @@ static void take_unit(const struct processor *p, const uint64_t q[UNIT_QUADS], s
 	const unsigned type = q[2] & 0xFFFF, id = q[2] >> 16 & 0xFFFF, access = q[0] >> 62;
 	unsigned n = 0;
 	if (!q[0] || !q[1] || q[0] == UINT64_MAX || q[1] == UINT64_MAX || q[2] == UINT64_MAX)
-		return; /* no unit: fused off, or the end */
+		return; /* no unit: fused off, or the end of the table */
 	while (n < p->box_count && p->boxes[n].type != type + 1)
 		n++;
 	if (n == p->box_count || access >= COUNT_OF(spaces) || spaces[access] != p->boxes[n].space) {

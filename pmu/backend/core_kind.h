@@ -12,8 +12,8 @@
 /* A kind of core: the names that users have for it, "p" large, "e" small, "lpe" a second kind of small ones; where its cores are. */
 struct core_kind_range { const char *name; uint32_t kind; unsigned first, count; };
 
-/* The kinds of a machine, in the order of their first cores; cores that lie apart from the first run of their kind are left out. 0: leaf 0x1A tells
- * nothing, or CPUID fails: all cores are taken to be alike. */
+/* The kinds of a machine, in the order of their first cores; cores apart from the first run of their kind are left out. 0: leaf 0x1A reports
+ * nothing, or CPUID fails: all cores are assumed to be alike. */
 unsigned core_kinds(const struct access *a, struct core_kind_range kinds[CORE_KINDS_MAX]);
 
 struct core_kind {

@@ -1,4 +1,4 @@
-/* pmu/backend/dry_run.c: see dry.h. */
+/* pmu/backend/dry_run.c: see dry_run.h. */
 #include "pmu/backend/dry_run.h"
 
 #define IA32_MISC_ENABLE 0x1A0u

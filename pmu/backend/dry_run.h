@@ -8,7 +8,7 @@
 
 #include "pmu/access.h"
 
-/* An MSR of a core, with `pci` a doubleword of configuration space, with `bytes` a register of so many in memory. */
+/* An MSR of a core; with `pci` a doubleword of configuration space; with `bytes` a register of that width in memory. */
 struct dry_run_register { uint32_t msr; uint16_t core; bool pci; uint8_t bytes; uint64_t value, address; struct pci_address at; };
 
 struct dry_run {

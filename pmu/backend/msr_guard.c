@@ -107,7 +107,7 @@ static enum status save(struct msr_guard *g, unsigned core, uint32_t msr, struct
 	return ST_OK;
 }
 
-/* A freeze of all boxes of a socket, which no register shows: at the end they have to be released. */
+/* A freeze of all boxes of a socket, which no register shows: they have to be released at the end. */
 static enum status note_freeze(struct msr_guard *g, unsigned core, uint32_t msr, uint64_t value)
 {
 	for (unsigned b = 0; b < g->processor->box_count; b++) {
@@ -206,7 +206,7 @@ static struct msr_guard_saved *find_saved_pci(struct msr_guard *g, struct pci_ad
 	return NULL;
 }
 
-/* The same for boxes whose place the machine tells: their functions are of this vendor. */
+/* The same for boxes that the machine locates: their functions have this vendor's id. */
 static bool listed_pci(struct msr_guard *g, struct pci_address at, struct msr_guard_pci *out, bool *good)
 {
 	struct msr_guard_placed r;
@@ -309,7 +309,7 @@ static enum status msr_guard_unmap(void *self, struct mapping *m)
 	return u->ops->unmap(u->self, m);
 }
 
-/* What a job writes itself is held to the same list, and put back like what is written here. */
+/* Registers that a job writes itself are checked against the same list, and restored like those written here. */
 static enum status look_at_gate(struct msr_guard *g, unsigned core, const struct sampling_gate *gate)
 {
 	for (unsigned i = 0; gate && i < gate->count; i++) {
@@ -360,7 +360,7 @@ static const struct access_ops msr_guard_ops = {
 	.map = msr_guard_map, .unmap = msr_guard_unmap, .run = msr_guard_run, .control = msr_guard_control, .ds = msr_guard_ds,
 };
 
-/* Cores from 0 on up to the first of another kind (CPUID 0x1A EAX), whose registers the description does not tell. */
+/* The number of cores from 0 up to the first of another kind (CPUID 0x1A EAX), whose registers the description does not cover. */
 static unsigned alike(const struct access *a)
 {
 	struct cpuid_regs first, other;
@@ -395,7 +395,7 @@ void msr_guard_init(struct msr_guard *g, const struct access *under, const struc
 		g->places.count = 0;
 }
 
-/* The bit that enables a counter whose select takes hold at its second write alone, with that bit off in the first; 0: another register. */
+/* The enable bit of a counter whose select takes effect only at its second write, with that bit clear in the first; 0: another register. */
 static uint64_t written_twice(const struct processor *p, const struct msr_guard_saved *s)
 {
 	for (unsigned n = 0; n < p->box_count; n++) {

@@ -17,7 +17,8 @@ static inline unsigned msr_guard_capacity(const struct access *a)
 	return MSR_GUARD_SAVED_REST + a->cores * MSR_GUARD_SAVED_CORE;
 }
 
-/* A register as it was found: an MSR of a core, with `pci` a doubleword of a function's configuration space, with `bytes` a register of so many in memory. */
+/* A register as it was found: an MSR of a core; with `pci` a doubleword of a function's configuration space; with `bytes` a register of that width
+ * in memory. */
 struct msr_guard_saved {
 	uint32_t msr;
 	uint16_t core;
@@ -48,20 +49,20 @@ struct msr_guard {
 struct msr_guard_pci { uint32_t mask; bool restore; const struct uncore_device *device; const char *what; };
 bool msr_guard_pci_listed(const struct processor *p, struct pci_address at, struct msr_guard_pci *out);
 
-/* msr_guard_placed.c. A register of a box whose place the machine tells, by its space: an MSR, an address of memory, or box_place_encoded. bytes: 4 in
+/* msr_guard_placed.c. A register of a box that the machine locates, by its space: an MSR, an address of memory, or box_place_encoded. bytes: 4 in
  * configuration space. False: not listed. */
 struct msr_guard_placed { uint64_t mask; bool restore; uint8_t bytes; const struct uncore_box *box; uint32_t offset; const char *what; };
 bool msr_guard_placed_listed(const struct box_places *l, const struct processor *p, unsigned space, uint64_t address, struct msr_guard_placed *out);
 
-/* msr_guard_mapped.c. A register in memory that the boxes of a processor list, likewise; its base is asked of *a. False: not listed. */
+/* msr_guard_mapped.c. The same for a register in memory that the boxes of a processor list; *a supplies its base. False: not listed. */
 bool msr_guard_mapped_listed(const struct access *a, const struct processor *p, const struct box_places *l, uint64_t address, struct msr_guard_placed *out);
 MUST_CHECK enum status msr_guard_mapped_write(struct msr_guard *g, uint64_t address, unsigned width_bytes, uint64_t value);
 MUST_CHECK enum status msr_guard_mapped_put_back(struct msr_guard *g, const struct msr_guard_saved *s);
-/* The address from which the offsets of a box's registers are told. ST_MISSING: the function is not there, or does not open its window. */
+/* The address that the offsets of a box's registers are relative to. ST_MISSING: the function is absent, or does not open its window. */
 MUST_CHECK enum status msr_guard_mapped_base(const struct access *a, const struct uncore_box *b, uint64_t *base);
 
-/* Where the description is of one kind of a machine's cores and lists registers, the code above sees the cores from 0 on that are of core 0's kind, and none behind
- * the first of another kind. Looks where the machine says that boxes are. */
+/* If the description is for one kind of a machine's cores and lists registers, the code above sees only the cores of core 0's kind, from 0 up to
+ * the first core of another kind. Looks for boxes where the machine locates them. */
 void msr_guard_init(struct msr_guard *g, const struct access *under, const struct processor *p,
                 struct msr_guard_saved *saved, unsigned capacity);
 /* Restores every changed register, newest first, and reads it back where possible. Continues after a failure; the status is

@@ -1,5 +1,5 @@
-/* pmu/backend/msr_guard_mapped.c: the guard's part for registers of uncore boxes in memory: which the processor's description lists, what they held,
- * and that again. */
+/* pmu/backend/msr_guard_mapped.c: the guard's part for registers of uncore boxes in memory: checks them against the processor's description, saves
+ * and restores them. */
 #include "pmu/backend/msr_guard.h"
 
 #define PCI_VENDOR_INTEL 0x8086u

@@ -32,7 +32,7 @@ struct cpu {
 	uint32_t signature;       /* CPUID 1 EAX */
 	uint16_t family, model;   /* as displayed */
 	uint8_t stepping;
-	uint32_t core_kind;       /* CPUID 0x1A EAX of core 0: [31:24] type, [23:0] model of the core; 0 not told */
+	uint32_t core_kind;       /* CPUID 0x1A EAX of core 0: [31:24] type, [23:0] model of the core; 0: not reported */
 	uint32_t isa;             /* enum isa of asm/kernel.h; OS-enabled state included */
 	bool hypervisor;          /* CPUID 1 ECX[31] */
 	uint32_t microcode;       /* MSR 0x8B [63:32], 0 unknown */

@@ -135,7 +135,7 @@ static enum status check_requests(const struct pebs *p, const struct pebs_reques
 	return ST_OK;
 }
 
-/* Events that few counters can count choose first. */
+/* Events that only a few counters can count choose first. */
 static enum status choose_counters(struct pebs *p, struct pebs_request *requests, unsigned n, const char **why)
 {
 	uint32_t taken = 0, can = p->layout->counters & p->cpu->general_mask;
@@ -181,7 +181,7 @@ static enum status set_counter(struct pebs *p, const struct event *e, unsigned c
 	return s == ST_OK ? wr(p, IA32_PERFEVTSEL0 + counter, counter_select(e) | more) : s;
 }
 
-/* An empty buffer, with a threshold that is never reached unless it is asked for: nobody is to be interrupted. */
+/* An empty buffer. Its threshold is never reached unless the caller asked for one, since no interrupt is wanted. */
 static void fill_area(struct pebs *p)
 {
 	uint64_t base = p->va + DS_BUFFER, maximum = base + (uint64_t)p->capacity * p->layout->bytes;
@@ -213,7 +213,7 @@ static enum status start(struct pebs *p)
 {
 	static const struct plan nothing = { .runs = 1 };
 	uint64_t counters = 0, sampling = 0, held = 0, status;
-	/* Everything off, quirks, what stood from before cleared; then again off, for ours are not set yet. */
+	/* Everything off, quirks, state from earlier use cleared; then only ours off again, since they are not set yet. */
 	enum status s = counters_start(p->a, p->cpu, &nothing, 0, p->core);
 	if (s == ST_OK)
 		s = counters_global(p->a, p->cpu, p->core, 0);
@@ -231,7 +231,7 @@ static enum status start(struct pebs *p)
 		struct pebs_request *r = &p->requests[i];
 		s = set_counter(p, r->event, r->counter, (0 - r->period) & width_mask(p), p->layout->groups ? EVTSEL_ADAPTIVE : 0);
 		counters |= 1ull << r->counter;
-		/* adaptive records: bits from 32 on are of the fixed counters, and the latency event needs none */
+		/* adaptive records: bits from 32 on belong to the fixed counters, and the latency event needs none */
 		const bool own_enable = r->event->pebs == EVENT_LATENCY && !p->layout->groups;
 		sampling |= 1ull << r->counter | (own_enable ? 1ull << (LL_EN + r->counter) : 0);
 		if (s == ST_OK && r->has_companion) {
@@ -309,7 +309,7 @@ static enum status count_events(struct pebs *p)
 enum status pebs_stop(struct pebs *p)
 {
 	uint64_t status = 0, base = p->va + DS_BUFFER;
-	/* Each step is tried whatever the one before gave: sampling must end. */
+	/* Each step is tried even if the one before failed: sampling must end. */
 	enum status steps[6] = {
 		counters_global(p->a, p->cpu, p->core, 0), wr(p, IA32_PEBS_ENABLE, 0), rd(p, IA32_PERF_GLOBAL_STATUS, &status),
 		ST_OK, count_events(p), ST_OK,

@@ -98,10 +98,10 @@ MUST_CHECK enum status pebs_start(struct pebs *p, struct pebs_request *requests,
 MUST_CHECK enum status pebs_latency_enable(const struct access *a, const struct cpu *cpu, unsigned core, uint32_t counters, uint64_t *enable);
 /* Stops sampling if the job did not, and determines the number of records. */
 MUST_CHECK enum status pebs_stop(struct pebs *p);
-/* Decodes a record of l->bytes bytes, whose contents are not trusted. ST_BROKEN: an adaptive record of other groups or another size than were
- * asked for. SDM volume 3, "Adaptive PEBS"; timed: bits 47:32 of its first word hold the retire latency. */
+/* Decodes a record of l->bytes bytes, whose contents are not trusted. ST_BROKEN: an adaptive record whose groups or size differ from those
+ * requested. SDM volume 3, "Adaptive PEBS"; timed: bits 47:32 of its first word hold the retire latency. */
 MUST_CHECK enum status pebs_decode(const struct pebs_layout *l, bool timed, const uint8_t *record, struct pebs_record *out);
-/* Record i of the last burst, i < p->records. ST_BROKEN: an adaptive record of other groups than were asked for. */
+/* Record i of the last burst, i < p->records. ST_BROKEN: an adaptive record whose groups differ from those requested. */
 MUST_CHECK enum status pebs_read(const struct pebs *p, unsigned i, struct pebs_record *out);
 
 /* The balance of events and records from two bursts with different periods: if a share f of records is lost and the mean

@@ -19,7 +19,7 @@
 struct packing {
 	const struct event *event[PLAN_EVENTS_MAX]; /* distinct, for general counters */
 	uint32_t mask[PLAN_EVENTS_MAX];             /* counters that exist and can count it */
-	uint8_t run_fixed[PLAN_EVENTS_MAX];         /* run given by the search, NOBODY: any */
+	uint8_t run_fixed[PLAN_EVENTS_MAX];         /* run given by the search; NOBODY: any run */
 	uint8_t count;
 	uint8_t runs;
 	uint8_t owner[PLAN_RUNS_MAX][COUNTERS_MAX]; /* event in a slot, NOBODY */

@@ -26,7 +26,8 @@ MUST_CHECK enum status topdown_gate(const struct access *a, unsigned core, struc
 MUST_CHECK enum status topdown_clear(const struct access *a, unsigned core);
 MUST_CHECK enum status topdown_read(const struct access *a, unsigned core, struct topdown *out);
 void topdown_add(struct topdown_sum *sum, const struct topdown *t);
-/* Name and share, in hundred-thousandths, of number i below TOPDOWN_SHARES; false: this processor's register does not tell it, or there were no slots. */
+/* Name and share, in hundred-thousandths, of number i below TOPDOWN_SHARES; false: this processor's register does not have that share, or there
+ * were no slots. */
 bool topdown_share(const struct cpu *cpu, const struct topdown_sum *sum, unsigned i, const char **name, int64_t *share);
 
 #endif

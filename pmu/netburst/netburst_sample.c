@@ -14,7 +14,7 @@
 #define DS_PEBS_MAXIMUM   0x30
 #define DS_PEBS_THRESHOLD 0x38
 #define DS_PEBS_RESET     0x40
-#define DS_BUFFER         PAGE_4K /* ours lies behind the first page */
+#define DS_BUFFER         PAGE_4K /* ours starts after the first page */
 #define RECORD_BYTES      144u
 #define QUIET_PER_SECOND 1000000u /* a record may still land for 1 us, as on later processors */
 #define CAPACITY          ((unsigned)((DS_BYTES - DS_BUFFER) / RECORD_BYTES))
@@ -34,7 +34,7 @@ static uint64_t start_of(uint64_t period)
 	return (0 - period) & ((1ull << NETBURST_COUNTER_BITS) - 1);
 }
 
-/* The buffer empty; its threshold where no index comes: nobody is to be told. The maximum is the last byte's plus 1 (SDM). */
+/* An empty buffer whose threshold is never reached, since no interrupt is wanted. The maximum is the last byte's address plus 1 (SDM). */
 static void fill_area(const struct netburst_sample *s, uint64_t period)
 {
 	uint64_t base = SPACE_DS + s->core * DS_BYTES + DS_BUFFER, end = base + CAPACITY * RECORD_BYTES;

@@ -31,12 +31,12 @@ struct uncore {
 	struct uncore_bus numbered[UNCORE_SOCKETS_MAX][UNCORE_BUSES_MAX]; /* as that register names them */
 	uint64_t present[UNCORE_SOCKETS_MAX][UNCORE_BOXES_MAX]; /* bit i: instance i of the type */
 	uint8_t teller[UNCORE_SOCKETS_MAX];           /* of places; UNCORE_NO_TELLER: none */
-	uint64_t mapped[UNCORE_BOXES_MAX];            /* boxes in memory: the address from which their registers' offsets are told */
+	uint64_t mapped[UNCORE_BOXES_MAX];            /* boxes in memory: the address that their registers' offsets are relative to */
 	uint8_t width[UNCORE_BOXES_MAX];              /* bits that a counter keeps, probed; 0: not yet */
 	const char *box_absent[UNCORE_BOXES_MAX];     /* why no box of the type can count, NULL if one can; may point to: */
 	char box_silent[UNCORE_BOXES_MAX][56];        /* which register of it does not answer */
-	char box_partly[UNCORE_BOXES_MAX][88];        /* "" where all boxes are there that should be; else the first that is not, and why */
-	bool box_lost[UNCORE_BOXES_MAX];              /* ... or all are: what should answer does not */
+	char box_partly[UNCORE_BOXES_MAX][88];        /* "" if all expected boxes are present; else the first missing one, and why */
+	bool box_lost[UNCORE_BOXES_MAX];              /* ... or all are present, and one that should answer does not */
 	bool box_freeze;     /* the global control does not answer: each box is frozen by its own */
 	struct box_places places; /* of boxes that the machine locates itself */
 	const char *absent;  /* why nothing can count, NULL if something can */
@@ -46,7 +46,7 @@ struct uncore {
  * is no uncore PMU: u->absent says why, u->box_absent for a type, u->box_partly where some of a type are missing: fewer than the socket says,
  * or on one socket and not on another. */
 MUST_CHECK enum status uncore_find(const struct access *a, const struct cpu *cpu, struct uncore *u);
-/* The socket of a logical processor as uncore_find numbered it: sockets in the order of their first one. */
+/* The socket of a logical processor as uncore_find numbered it: sockets in the order of their first processors. */
 MUST_CHECK enum status uncore_socket(const struct access *a, const struct uncore *u, unsigned core, unsigned *socket);
 /* The socket of the first logical processor of a memory node. ST_MISSING: it has none, or its socket is not listed. */
 MUST_CHECK enum status uncore_socket_of_node(const struct access *a, const struct uncore *u, unsigned node, unsigned *socket);
@@ -118,7 +118,7 @@ MUST_CHECK enum status uncore_write_counter(const struct access *a, const struct
 MUST_CHECK enum status uncore_read_counter(const struct access *a, const struct uncore *u, struct uncore_at at, uint32_t reg, uint64_t *value);
 /* The bus of a box's functions on a socket. */
 const struct uncore_bus *uncore_bus_of(const struct uncore *u, const struct uncore_box *box, unsigned socket);
-/* Where select and counter c of an instance are, as a register for these. */
+/* The location of an instance's select and counter c, as a register for these functions. */
 uint32_t uncore_select_at(const struct uncore *u, struct uncore_at at, unsigned c);
 uint32_t uncore_counter_at(const struct uncore *u, struct uncore_at at, unsigned c);
 /* A select, written as often as the type needs; of more than 32 bits in configuration space its high half first. */

@@ -12,15 +12,15 @@ static unsigned ones(uint64_t bits) { return bit_count((uint32_t)bits) + bit_cou
 
 #define PCI_VENDOR_INTEL 0x8086u
 #define PCI_BUSES        256
-#define PCI_BYTES        256 /* of a function that every access reaches */
+#define PCI_BYTES        256 /* of a function that answers on every machine */
 #define PCI_SEGMENTS     4  /* searched; a segment that no backend reaches ends the search */
 #define MAP_ENTRIES      8
 #define MAP_BITS         3
 
 /* --- sockets ----------------------------------------------------------------------------------- */
 
-/* The APIC id of a logical processor, and how many of its low bits are within the package: what is above the bits that leaf 0xB's core level spans,
- * or, without that leaf, above those that count leaf 1's logical processors (SDM volume 3A, 8.9). */
+/* The APIC id of a logical processor, and the number of its low bits that select a thread within the package: those that leaf 0xB's core level
+ * spans or, without that leaf, those that hold leaf 1's number of logical processors (SDM volume 3A, 8.9). */
 static enum status id_of(const struct access *a, unsigned core, uint32_t *id, unsigned *package_shift)
 {
 	struct cpuid_regs r;
@@ -110,7 +110,7 @@ static enum status find_sockets(const struct access *a, struct uncore *u)
 	for (unsigned core = 0; core < a->cores && u->sockets < UNCORE_SOCKETS_MAX; core++) {
 		unsigned known;
 		const enum status s = uncore_socket(a, u, core, &known);
-		if (s == ST_MISSING) /* otherwise of a known socket, or it does not answer */
+		if (s == ST_MISSING) /* otherwise it belongs to a known socket, or does not answer */
 			u->speaker[u->sockets++] = (uint16_t)core;
 	}
 	return u->sockets ? ST_OK : ST_MISSING;
@@ -224,7 +224,7 @@ static void find_buses(const struct access *a, struct uncore *u)
 	}
 }
 
-/* Which teller is of which socket: one on its uncore bus; where nothing tells buses, the tellers and the sockets in their orders. */
+/* Assigns tellers to sockets: by their uncore bus or, where no register names buses, both in their order. */
 static void find_tellers(const struct access *a, struct uncore *u)
 {
 	uint32_t own[UNCORE_SOCKETS_MAX] = { 0 };
@@ -247,7 +247,7 @@ static void find_tellers(const struct access *a, struct uncore *u)
 
 /* --- boxes ------------------------------------------------------------------------------------- */
 
-/* Cores of a socket; 0: not told. */
+/* Cores of a socket; 0: not reported. */
 static unsigned cores_of(const struct cpu *cpu)
 {
 	return cpu->threads_per_core ? cpu->threads_per_package / cpu->threads_per_core : 0;
@@ -277,7 +277,7 @@ static enum status count_by_device(const struct access *a, const struct uncore_b
 	return s;
 }
 
-/* Number of instances according to the socket, or to the table if it does not tell. */
+/* Number of instances as the socket reports it, or as the table has it if the socket reports none. */
 static enum status count_of(const struct access *a, const struct uncore *u, unsigned socket, const struct uncore_box *b, unsigned *n)
 {
 	const struct uncore_buses *k = &u->cpu->processor->buses;
@@ -303,7 +303,7 @@ static enum status count_of(const struct access *a, const struct uncore *u, unsi
 	return b->count_device.id ? count_by_device(a, b, k->msr != 0, bus, n) : ST_OK;
 }
 
-/* Bit i: instance i is there, as far as the machine tells by a window, a table or CPUID; none if CPUID tells another number of counters than the table. */
+/* Bit i: instance i is present, as far as a window, a table or CPUID reports it; none if CPUID reports another number of counters than the table. */
 static uint64_t told_boxes(const struct access *a, const struct uncore *u, unsigned socket, const struct uncore_box *b)
 {
 	struct cpuid_regs r;
@@ -367,7 +367,7 @@ static void explain_absent(struct uncore *u, unsigned type, const struct access 
 	}
 }
 
-/* Whether the registers of an instance can be read; those of a device that is not there read as ones. */
+/* Whether the registers of an instance can be read; those of an absent device read as ones. */
 static bool answers_at(const struct access *a, const struct uncore *u, struct uncore_at at)
 {
 	const struct uncore_box *b = at.box;

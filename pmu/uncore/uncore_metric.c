@@ -273,7 +273,7 @@ enum status uncore_metric_value(const struct uncore_metric *m, const struct metr
 	struct fraction v = times(&r, evaluate(m, &r), (struct fraction){ .over = 1000, .under = 1 });
 	if (v.over < 0 && v.thin)
 		v.over = 0;
-	if (r.status == ST_OK && v.over < 0) /* none of them can be: the counts do not belong together */
+	if (r.status == ST_OK && v.over < 0) /* counts that do not belong together: no share can be computed */
 		(void)unknown(&r, "less than nothing");
 	if (r.status == ST_OK)
 		*milli = v.over / v.under;

@@ -49,7 +49,7 @@ static enum status suffix(struct uncore_slot *s, const char *at, size_t n)
 		return ST_OK;
 	}
 	if (given && is(at, key, "thresh")) {
-		/* selectable tells how many bits of 31:24 the box has */
+		/* selectable: how many of bits 31:24 the box has */
 		if (!value || (value << 24 & ~s->box->selectable) || s->box->select_bits || s->event->high)
 			return ST_RANGE;
 		s->threshold = (uint8_t)value;
@@ -102,8 +102,8 @@ static enum status suffixes(struct uncore_slot *s, const char *name)
 	return s->event->filters & ~s->used ? ST_SYNTAX : ST_OK;
 }
 
-/* Whether a filter that s uses would also act on o, which does not ask for it: if o has the same code or another filter of s. One that unit masks
- * or a bit of the select ask for acts on those events alone. */
+/* Whether a filter that s uses would also act on o, which does not request it: o has the same code, or another filter of s. A filter that unit
+ * masks or a bit of the select enable acts only on the events that have them. */
 static bool acts_on(const struct uncore_slot *s, const struct uncore_slot *o, unsigned f)
 {
 	return !uncore_filter_idle(s->box, o->event, f) && !s->box->filters[f].select && (s->used & o->used || (s->event->select == o->event->select && s->event->extended == o->event->extended));
@@ -136,7 +136,7 @@ static struct uncore_slot *owner_of(struct uncore_plan *plan, const struct uncor
 	return NULL;
 }
 
-/* Gives slot s of its run a free counter; else one whose owner can move to another. `tried`: counters not to be asked again. */
+/* Gives slot s of its run a free counter; else one whose owner can move to another. `tried`: counters not to be tried again. */
 static bool take_counter(struct uncore_plan *plan, struct uncore_slot *s, uint32_t *tried)
 {
 	for (unsigned pass = 0; pass < 2; pass++)
@@ -158,7 +158,7 @@ bool uncore_sees_counter_0(const struct uncore_box *box, const struct uncore_eve
 	return box->counter_0_code && event->select == box->counter_0_code && !event->fixed;
 }
 
-/* Puts s into a run, if it fits beside those that are in it. */
+/* Puts s into a run if it fits beside the slots already there. */
 static bool assign(struct uncore_plan *plan, struct uncore_slot *s, unsigned run)
 {
 	uint32_t tried = 0;
@@ -178,7 +178,7 @@ static struct uncore_slot *seen_by(struct uncore_plan *plan, const struct uncore
 	return NULL;
 }
 
-/* The first run in which s has room; with what it sees, which moves there. */
+/* The first run in which s has room, together with the occupancy that it sees, which moves there. */
 static bool assign_any_run(struct uncore_plan *plan, struct uncore_slot *s)
 {
 	struct uncore_slot *seen = seen_by(plan, s);

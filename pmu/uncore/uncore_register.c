@@ -12,7 +12,7 @@ const struct uncore_bus *uncore_bus_of(const struct uncore *u, const struct unco
 	return box->io_bus ? &u->io_bus[socket] : &u->bus[socket];
 }
 
-/* Where the machine says that an instance is; NULL: it is where it is described. */
+/* The location that the machine reports for an instance; NULL: it lies where the table has it. */
 static const struct box_place *place_of(const struct uncore *u, struct uncore_at at)
 {
 	return box_place_told(at.box) ? box_place_of(&u->places, (unsigned)(at.box - u->cpu->processor->boxes), u->teller[at.socket], at.instance) : NULL;

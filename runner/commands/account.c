@@ -162,7 +162,7 @@ static enum status read_counts(const struct command *c, struct counts *counts, c
 	return st;
 }
 
-/* Why nothing can be said: what it needs was counted for a part of the time, or not at all. */
+/* Why there is no accounting: a count that it needs was multiplexed or is missing. */
 static void complain_uncounted(const struct command *c, const struct counts *counts, const char *file)
 {
 	char names[256];
@@ -237,7 +237,7 @@ static void add_event(struct event_list *l, const struct event *e)
 		l->events[l->n++] = e;
 }
 
-/* What the accounting asks this processor for, identities first. Returns the number of terms that it counts nothing for. */
+/* The events that the accounting needs on this processor, identities first. Returns the number of terms for which it has none. */
 static unsigned account_events(const struct processor *p, struct event_list *l)
 {
 	unsigned missing = 0;
@@ -252,7 +252,7 @@ static unsigned account_events(const struct processor *p, struct event_list *l)
 	return missing;
 }
 
-/* Without those that perf cannot program, which are named. */
+/* Leaves out the events that perf cannot program, and names them. */
 static void drop_unprogrammable(const struct command *c, const struct processor *p, struct event_list *l)
 {
 	unsigned n = 0;
@@ -277,7 +277,7 @@ static void print_list(const struct processor *p, const struct event *const *eve
 	}
 }
 
-/* Lines for `perf stat`, each with the cycles and as many of the others as so many counters take. */
+/* Lines for `perf stat`, each with the cycles and as many other events as the counters hold. */
 static void print_groups(const struct processor *p, struct event_list *l, unsigned counters)
 {
 	const struct event *cycles = stall_identity_event(p, STALL_CYCLES);
@@ -297,7 +297,7 @@ static void print_groups(const struct processor *p, struct event_list *l, unsign
 				left++;
 		}
 		if (size == 1)
-			break; /* what is left needs more counters than there are */
+			break; /* the remaining events need more counters than there are */
 		printf("perf stat -x, -o counts.%u.csv -e ", n);
 		print_list(p, group, size);
 		puts(" -- PROGRAM");

@@ -1,4 +1,4 @@
-/* runner/commands/fleet.c: `stallmeter fleet`: which of many machines lie apart from their product, and which drift. */
+/* runner/commands/fleet.c: `stallmeter fleet`: finds machines that deviate from others of their product, and machines that drift. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +52,7 @@ static void print_finding(const struct fleet *f, const struct fleet_finding *x)
 	putchar('\n');
 }
 
-/* What this run has otherwise than most of its group. */
+/* The settings and circumstances in which this run differs from most of its group. */
 static void print_differences(const struct fleet *f, const struct fleet_run *r)
 {
 	for (unsigned i = 0; i < r->fact_count; i++) {
@@ -65,7 +65,7 @@ static void print_differences(const struct fleet *f, const struct fleet_run *r)
 
 enum listed { LIST_OUTLIERS, LIST_DRIFTS };
 
-/* Prints the findings of one kind, run by run; how many runs had one. */
+/* Prints the findings of one kind, run by run; returns the number of runs with findings. */
 static unsigned print_findings(const struct fleet *f, enum listed listed)
 {
 	const bool drift = listed == LIST_DRIFTS;

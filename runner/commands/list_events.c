@@ -8,7 +8,7 @@
 
 #define SELECT_ON 0x430000u /* IA32_PERFEVTSEL: USR, OS and EN (SDM vol. 3, figure 18-6) */
 
-/* The simulated machine that is asked what it models, and where its answers are added up. */
+/* The simulated machine that models the events, and the sums of its answers. */
 struct listing {
 	const struct processor *processor;
 	const char *name; /* of the machine; NULL: none is of this processor */
@@ -19,8 +19,8 @@ struct listing {
 	unsigned asked, modelled;
 };
 
-/* The name with a value for each field it needs. Any value will do: whether a machine models an event is not a matter of the field's value, but an
- * opcode has to be one that the machine tells apart. */
+/* The name with a value for each field it needs. Any value will do, since whether a machine models an event does not depend on it; only an opcode
+ * has to be one that the machine distinguishes. */
 static const char *modelled(struct listing *l, const char *name, const struct uncore_box *b, uint8_t filters)
 {
 	static const char opcode[] = "opc";
@@ -112,7 +112,7 @@ static void print_boxes(struct listing *l)
 		printf("\n%u events of the uncore, %u with their unit masks, in %u types of boxes\n", codes, events, p->box_count);
 }
 
-/* What counts tagged uops needs the name of what tags them behind a colon. */
+/* An event that counts tagged uops needs the name of the tagging event after a colon. */
 static void print_tags(const struct processor *p, const struct netburst_event *e)
 {
 	const char *before = "";
@@ -130,7 +130,7 @@ static void print_tags(const struct processor *p, const struct netburst_event *e
 	putchar('\n');
 }
 
-/* Both registers of a metric, and the ESCR of what is detected beside it. */
+/* Both registers of a metric, and the ESCR of the tagging event. */
 static void print_metric(const struct processor *p, const struct netburst_metric *m)
 {
 	printf("%-44s 0x%08X 0x%08X %s", m->name, m->pebs_enable | NETBURST_UOP_TAG, m->matrix_vert, m->what);

@@ -24,7 +24,7 @@ static const struct command *command_named(const char *name)
 	return NULL;
 }
 
-/* What is no subcommand. False: argv[1] is none of these. */
+/* Options without a subcommand. False: argv[1] is none of these. */
 static bool about(int argc, char **argv, int *status)
 {
 	const char *word = argv[1];

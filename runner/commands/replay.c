@@ -26,7 +26,7 @@ static unsigned replay_options(struct option *list, unsigned most)
 
 struct trace { const struct command *c; const char *path, *text; size_t bytes; };
 
-/* What each line is told to: first to note the processors, then to carry it out. */
+/* The receiver of each line: first notes the processors, then carries the line out. */
 typedef int line_use(void *self, const struct trace *t, unsigned line, const char *at, size_t bytes, const struct traced *a);
 
 static int each_line(const struct trace *t, line_use *use, void *self)

@@ -155,7 +155,7 @@ static void host_working(void *self)
 		show_progress(p, now);
 }
 
-/* Standard output, up to here. When the reader of a pipe has left, the run goes on without it. */
+/* Standard output so far. If the reader of a pipe has exited, the run continues without it. */
 static void flush_output(struct surroundings *p)
 {
 	if (fflush(stdout) && errno == EPIPE) {
@@ -224,7 +224,7 @@ static void environment_add(struct environment *e, const char *key, const char *
 	e->count++;
 }
 
-/* Which kinds of cores there are, and on which rows ran. Nothing where all are alike. */
+/* The kinds of cores of the machine, and those on which rows ran. Nothing where all are alike. */
 static void environment_kinds(struct environment *e, const struct access *a)
 {
 	struct text t;
@@ -256,7 +256,7 @@ static void environment_fill(struct environment *e, const struct backend *b)
 	environment_kinds(e, b->access);
 }
 
-/* What the processor says otherwise than its descriptor. */
+/* The properties in which the processor differs from its descriptor. */
 static void print_differences(const struct command *c, struct environment *e, const struct cpu *cpu)
 {
 	char differs[160];

@@ -1,4 +1,4 @@
-/* runner/commands/samples.h: sample-after values of a profile's events, from penalties that a run measured. */
+/* runner/commands/samples.h: sample-after values of a profile's events, derived from the penalties of a run. */
 #ifndef RUNNER_SAMPLES_H
 #define RUNNER_SAMPLES_H
 

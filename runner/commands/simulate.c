@@ -102,7 +102,7 @@ static int serve(struct stallmeter_sim *s, int listener, pid_t child, FILE *trac
 	return ended;
 }
 
-/* The library to be loaded before: beside this program, or where make install puts it. */
+/* The library to be preloaded: beside this program, or where make install puts it. */
 static bool shim_path(char *to, size_t capacity)
 {
 	static const char *const paths[] = { "libstallmeter_shim.so", "../lib/stallmeter/libstallmeter_shim.so" };

@@ -39,7 +39,7 @@ static bool event_name(const char *from, char *to, size_t capacity)
 		n -= core ? pmu + 1 : 0;
 	} else {
 		n = strcspn(from, ",/");
-		/* modifiers of the event itself stay, perf's letters for who is counted go */
+		/* modifiers of the event itself stay; perf's letters for the privilege levels are dropped */
 		const char *colon = memchr(from, ':', n);
 		if (colon && strncasecmp(colon, ":cmask", 6) && strncasecmp(colon, ":inv", 4) && strncasecmp(colon, ":edge", 5) && strncasecmp(colon, ":any", 4))
 			n = (size_t)(colon - from);

@@ -14,7 +14,7 @@ struct counts { struct count list[COUNTS_MOST]; unsigned n, files; };
  * field of the first line: ',' or ';'. An event's modifiers (:u) are dropped, generic names (cycles, instructions,
  * ref-cycles) become those of their concept. ST_SYNTAX, ST_RANGE, ST_FULL with one line in `problem`: "NAME:LINE: why". */
 MUST_CHECK enum status counts_parse(struct counts *c, const char *text, size_t bytes, const char *name, char *problem, size_t capacity);
-/* Of an event that several texts count, the first that counted it all the time. */
+/* The count of an event; if several texts have one, the first that was counted all the time. */
 struct account_counts counts_of(const struct counts *c);
 
 #endif

@@ -11,7 +11,7 @@
 #define FLEET_FLOOR      0.02
 /* 1.4826: deviation of a normal distribution over its median absolute deviation. */
 #define FLEET_NORMAL     1.4826
-#define FLEET_RUNS_LEAST 4u /* of a group, for a median that says anything */
+#define FLEET_RUNS_LEAST 4u /* of a group, for a meaningful median */
 #define FLEET_DRIFT_LEAST 5u /* runs of a machine */
 
 enum fleet_by { FLEET_BY_PRODUCT, FLEET_BY_BIOS, FLEET_BY_MICROCODE };
@@ -52,14 +52,14 @@ struct fleet {
 	void *strings, *row_names;     /* trees of tsearch(3) */
 };
 
-/* Adds every run below the folder, at most three folders deep, or the one run that the path is. `unread` is told of each that cannot be
- * read, in one line. ST_OK also then; ST_MISSING with a line in `problem`: no such folder; ST_FULL: no memory. */
+/* Adds every run below the folder, at most three folders deep, or the one run at the path. `unread` is called with one line for each that cannot
+ * be read; the status is ST_OK then, too. ST_MISSING with a line in `problem`: no such folder; ST_FULL: no memory. */
 MUST_CHECK enum status fleet_add(struct fleet *f, const char *path, void (*unread)(void *self, const char *line), void *self, char *problem, size_t capacity);
 /* Sorts the runs by machine and time and puts them into groups. */
 MUST_CHECK enum status fleet_group_by(struct fleet *f, enum fleet_by by);
 /* Fills the findings: by run, then by row. Outliers against the median of the run's group; drifts within a machine. */
 MUST_CHECK enum status fleet_judge(struct fleet *f);
-/* What most runs of the group have for a key, and how many of how many. "" if none has it. */
+/* The value that most runs of the group have for a key, with their number and that of all. "" if none has the key. */
 const char *fleet_usual(const struct fleet *f, unsigned group, const char *key, unsigned *have, unsigned *of);
 /* A run's value of a key, NULL: it has none. */
 const char *fleet_fact(const struct fleet_run *r, const char *key);

@@ -1,5 +1,5 @@
-/* runner/data/fleet_judge.c: which machines lie apart, and which drift. See fleet.h.
- * Not judged: rows of fewer than FLEET_RUNS_LEAST runs of a group; other revisions of a row's method than the group's latest. */
+/* runner/data/fleet_judge.c: finds machines that are outliers or drift. See fleet.h. Not judged: rows that fewer than FLEET_RUNS_LEAST runs of a
+ * group have; other revisions of a row's method than the group's latest. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,7 +90,7 @@ static enum status judge_drift(struct fleet *f, unsigned from, unsigned to, unsi
 	unsigned third = n / 3;
 	for (unsigned i = 0; i + 1 < n; i++)
 		w->steps[i] = w->sorted[i] = w->values[i + 1] - w->values[i];
-	/* of what is left of the steps when the trend is taken off; the difference of two values varies by sqrt(2) of one */
+	/* the deviation of the steps from the trend; the difference of two values varies by sqrt(2) of one */
 	double step = statistics_deviation(w->steps, n - 1, statistics_median(w->sorted, n - 1), w->scratch) / sqrt(2), spread = statistics_median(w->spreads, n), unit;
 	memcpy(w->scratch, w->values, third * sizeof(*w->scratch));
 	double first = statistics_median(w->scratch, third);

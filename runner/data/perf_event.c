@@ -9,7 +9,7 @@
 
 #include "bench/workloads/stall_model.h"
 
-/* What is behind an event in one of these registers perf takes as a term of its own, perf-intel-pt(1), perf-mem(1), arch/x86/events/intel/core.c. */
+/* The value of an event in one of these registers is a term of its own for perf: perf-intel-pt(1), perf-mem(1), arch/x86/events/intel/core.c. */
 static const struct { uint32_t msr; const char *term; } terms[] = {
 	{0x1A6, "offcore_rsp"}, {0x1A7, "offcore_rsp"}, {0x3F6, "ldlat"}, {0x3F7, "frontend"},
 };

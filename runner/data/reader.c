@@ -138,7 +138,7 @@ static json_t *load(const char *text, size_t bytes, json_error_t *error)
 		const char *from = copy ? copy : text;
 		if (!more)
 			break;
-		while (end && !of_number(from[end - 1])) /* the position is behind the number, or behind what follows it */
+		while (end && !of_number(from[end - 1])) /* the position is after the number, or after the character that follows it */
 			end--;
 		for (start = end; start && of_number(from[start - 1]); start--)
 			;
@@ -163,14 +163,14 @@ static void syntax_problem(char *problem, size_t capacity, const char *name, int
 	str_one_line(problem);
 }
 
-/* Whether it is that name, alone or with a kind of cores behind an @. */
+/* Whether it is that name, alone or with a kind of cores after an @. */
 static bool is_named(const char *full, const char *name)
 {
 	const size_t n = strlen(name);
 	return !strncmp(full, name, n) && (!full[n] || full[n] == '@');
 }
 
-/* A row whose start is the last the journal has of it. */
+/* A row whose last entry in the journal is its start. */
 static json_t *crashed_row(const char *name, bool simulated)
 {
 	const struct row *row = NULL;
@@ -189,7 +189,7 @@ static json_t *crashed_row(const char *name, bool simulated)
 	                 row && row->confirmed_by ? row->confirmed_by : "", "kernel", "", "revision", row ? (int)row->revision : 1, "simulated", simulated);
 }
 
-/* Another verdict of a row that stands above: the last of that name has it from here on. */
+/* A new verdict for a row above: the last row of that name gets it. */
 static enum status take_verdict(json_t *rows_so_far, json_t *line)
 {
 	json_t *name = json_object_get(line, "name"), *status = json_object_get(line, "status"), *reason = json_object_get(line, "reason");
@@ -303,7 +303,7 @@ static enum status journal_tree(struct results *r, const char *text, size_t byte
 		snprintf(problem, capacity, "%s: no whole line of a journal", name);
 		st = ST_MISSING;
 	}
-	/* what follows the rows is begun as a row is, and is none */
+	/* sections after the rows begin as rows do, but are none */
 	if (st == ST_OK && g.started[0] && !is_named(g.started, "study") && strncmp(g.started, "account.", 8) && !is_named(g.started, "trust") &&
 	    json_array_append_new(g.rows, crashed_row(g.started, json_is_true(json_object_get(g.root, "simulated")))))
 		st = ST_FULL;

@@ -64,7 +64,7 @@ static void whole(struct check *c, const struct doc_node *n, const char *key, in
 		wrong(c, ST_RANGE, "\"%s\" is %.40s, must be a whole number of at least %" PRId64, key, found->string, least);
 }
 
-/* What can never be negative, in any section: counts, sizes, frequencies, latencies. */
+/* Quantities that are never negative, in any section: counts, sizes, frequencies, latencies. */
 static bool never_negative(const char *key)
 {
 	static const char *const keys[] = {"spread", "samples", "rejected", "count", "records", "outside", "lost", "revision",

@@ -21,7 +21,7 @@ bool trace_class_counts(enum trace_class c, bool strict);
 #define TRACE_WORDS 320
 struct trace_finding {
 	enum trace_class class;
-	char register_name[64], where[28], event[64]; /* "" unknown or of no meaning */
+	char register_name[64], where[28], event[64]; /* "" if unknown or meaningless */
 	char text[TRACE_WORDS];                        /* what is wrong */
 	const char *paragraph;                         /* of the manual, or NULL */
 	char clash[64];                                /* name of the other register that it clashes with, or "" */

@@ -146,7 +146,7 @@ static enum status read_own(const char *verb, size_t n, struct words *w, struct 
 
 /* ---- Linux's tracepoints --------------------------------------------------------------------- */
 
-/* The last [NNN] before `at`, decimal: what is left of it may hold others, in a task's name. */
+/* The last [NNN] before `at`, decimal: the text to its left may hold others, in a task's name. */
 static bool core_before(const char *line, const char *at, unsigned *core)
 {
 	for (const char *close = at; close > line; close--) {
@@ -164,7 +164,8 @@ static bool core_before(const char *line, const char *at, unsigned *core)
 	return false;
 }
 
-/* "SECONDS.FRACTION:" that ends before `at`, blanks between, or, behind a processor's number, "TICKS:" of another clock; its start, or NULL. */
+/* "SECONDS.FRACTION:" that ends before `at`, blanks between; or, after a processor's number, "TICKS:" of another clock. Returns its start, or
+ * NULL. */
 static const char *time_before(const char *line, const char *at)
 {
 	while (at > line && blank(at[-1]))

@@ -5,7 +5,7 @@
 
 #define WIDTH  640
 #define STACK  600
-#define LEAST  14   /* a label takes so much height */
+#define LEAST  14   /* height of a label */
 
 static const char *const colours[] = {"#1b6ca8", "#c0711c", "#2f7d4f", "#8a3b8f", "#b03a3a", "#4c6b8a", "#8a7a2a", "#3a8f8a"};
 

@@ -147,7 +147,8 @@ static long long row_ms(const struct export *e, const char *name)
 	return -1;
 }
 
-/* As the run judged it: a row that was not expected so fails. Results that do not say it: all fail that are neither ok nor unsupported. */
+/* The verdict of the run: a row with an unexpected status fails. In results without such verdicts all rows fail that are neither ok nor
+ * unsupported. */
 static bool row_failed(const struct export *e, const struct doc_node *row)
 {
 	const char *status = doc_string(e->d, row, "status"), *name = doc_string(e->d, row, "name");

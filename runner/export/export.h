@@ -19,7 +19,7 @@ enum status export_hmat(const struct export *e);
 int export_table(const struct command *c, const char *format, int operands, char **operand);
 
 double export_number(const struct doc_node *n);
-/* Proved, perhaps noisy, with a value; with --unproven not proved either. */
+/* Whether the row has a value and is proved, noisy ones included; with --unproven also if it is not proved. */
 bool export_measured(const struct export *e, const struct doc_node *row);
 const struct doc_node *export_rows(const struct document *d);
 /* A quoted CSV field. */

@@ -14,7 +14,7 @@ static const struct doc_node *proved(const struct export *e, const char *name)
 	return name[0] && row->type == DOC_OBJECT && export_measured(e, row) ? row : NULL;
 }
 
-/* What this processor counts for a term, if its penalty is proved; NULL: nothing, or none. */
+/* The event that this processor counts for a term whose penalty is proved; NULL: it counts none, or the penalty is not proved. */
 static const struct expression *counted(const struct export *e, const struct processor *p, unsigned term)
 {
 	const struct expression *x = p ? stall_count(p, term) : NULL;

@@ -148,7 +148,7 @@ static const struct kernel *kernel_of(const char *name)
 	return NULL;
 }
 
-/* Whether a count, or a buffer and a count, are all that it wants. */
+/* Whether the kernel needs no more than a count, or a buffer and a count. */
 static bool runs_here(const struct kernel *k)
 {
 	return k->instructions && !k->isa && !k->step_bytes && k->count_argument <= 1 && (k->count_argument == 0 ? !k->loads && !k->stores : !strcmp(k->name, "k_chase"));

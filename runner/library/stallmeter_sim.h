@@ -41,8 +41,8 @@ enum stallmeter_sim_status stallmeter_sim_pci_write32(struct stallmeter_sim *s, 
 enum stallmeter_sim_status stallmeter_sim_mmio_read(struct stallmeter_sim *s, uint64_t address, unsigned width_bytes, uint64_t *value);
 enum stallmeter_sim_status stallmeter_sim_mmio_write(struct stallmeter_sim *s, uint64_t address, unsigned width_bytes, uint64_t value);
 
-/* Whether the code that runs from now on runs at CPL 3, where the user bits count, or at CPL 0, as it does to begin with. NetBurst's
- * machines run all code at CPL 0: STALLMETER_SIM_UNSUPPORTED. */
+/* Whether code runs at CPL 3, where the user bits count, or at CPL 0, the initial state. NetBurst's machines run all code at CPL 0:
+ * STALLMETER_SIM_UNSUPPORTED. */
 enum stallmeter_sim_status stallmeter_sim_user(struct stallmeter_sim *s, int user);
 /* Runs about `instructions` of a kernel on a logical processor, such as "k_add_chain" (16 dependent additions an iteration) or "k_chase" (16
  * dependent loads an iteration, through `buffer_bytes` of memory). done: what was truly retired, and the cycles that it took. */
@@ -52,8 +52,8 @@ enum stallmeter_sim_status stallmeter_sim_run(struct stallmeter_sim *s, unsigned
 /* Kernel number n that stallmeter_sim_run takes; NULL: there are no more. */
 const char *stallmeter_sim_kernel(unsigned n);
 
-/* What the latest access earned that is worth a word: finding n of it, 0 when there are no more, else 1. docs/lint.md of the product
- * says what the classes mean. Texts stay valid until the next access. */
+/* Finding n of the latest access; 0 when there are no more, else 1. docs/lint.md of the product explains the classes. Texts stay valid until the
+ * next access. */
 struct stallmeter_sim_finding {
 	const char *kind;      /* "faults", "reserved, faults", "wrong counter", ... */
 	const char *why;

@@ -70,7 +70,7 @@ MUST_CHECK enum status options_parse(const struct command *c, const struct optio
 bool options_is_aligned(const char *at, const char *end);
 /* Paragraphs, filled for a terminal of 80 columns; those with columns keep their lines. */
 void options_paragraphs(FILE *to, const char *text);
-/* A line of a list: name in so many columns, and what it does beside it. */
+/* A line of a list: the name, padded to that many columns, and its description. */
 void options_line(FILE *to, const char *name, unsigned columns, const char *help);
 /* What a command's `options` does: copies at most `most` of n options to *list; returns n. */
 unsigned options_copy(struct option *list, unsigned most, const struct option *all, unsigned n);
@@ -82,7 +82,7 @@ void complain(const struct command *c, const char *format, ...) __attribute__((f
 struct results;
 /* reader_read; on failure, or for incomplete results, prints why on standard error. False: nothing to free. */
 MUST_CHECK bool operand_open(const struct command *c, struct results *r, const char *path);
-/* The same of a command that takes one run and nothing else; complains about another number of operands. */
+/* The same for a command that takes exactly one run; reports any other number of operands. */
 MUST_CHECK bool operand_open_one(const struct command *c, struct results *r, int operands, char **operand);
 
 #endif

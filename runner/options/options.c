@@ -45,7 +45,7 @@ void options_line(FILE *to, const char *name, unsigned columns, const char *help
 	print_folded(to, line, columns + 1);
 }
 
-/* Where the second column of an aligned paragraph begins, behind what its first line begins with. */
+/* The column at which the second column of an aligned paragraph begins, after the beginning of its first line. */
 static unsigned hang_of(const char *at)
 {
 	const char *gap = strstr(at, "  ");

@@ -10,7 +10,7 @@ enum shim_op {
 	SHIM_CPUID,      /* address: leaf, value: subleaf; answer: EAX | EBX << 32, ECX | EDX << 32 */
 	SHIM_RDMSR, SHIM_WRMSR, SHIM_RDPMC,
 	SHIM_PCI_READ32, SHIM_PCI_WRITE32, /* address: bus << 20 | device << 15 | function << 12 | register, segment above bit 28 */
-	SHIM_PCI_NEXT,   /* the first function at or behind that address: its address and id; status 1: none */
+	SHIM_PCI_NEXT,   /* the first function at that address or above: its address and id; status 1: none */
 	SHIM_CPUS,       /* number of logical processors */
 	SHIM_RUN,        /* name: a kernel, value: instructions; answer: instructions, cycles */
 	SHIM_OPS
