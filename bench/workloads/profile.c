@@ -2,6 +2,7 @@
 #include "bench/workloads/profile.h"
 #include "pmu/netburst/netburst.h"
 
+#include "bench/counting/names.h"
 #include "bench/measure/cores.h"
 
 #define REPETITIONS_SIMULATED 3
@@ -38,15 +39,57 @@ static enum status no_such_profile(const struct processor *p, const char *what, 
 	return ST_MISSING;
 }
 
+/* By the table's name or another document's, in any case. */
+static const struct event *event_named(const struct processor *p, const char *name)
+{
+	const size_t n = str_length(name);
+
+	for (unsigned i = 0; i < p->event_count; i++)
+		if (names_equal(name, n, p->events[i].name))
+			return &p->events[i];
+	for (unsigned i = 0; i < p->spelling_count; i++)
+		if (names_equal(name, n, p->spellings[i].name))
+			return event_find(p, p->spellings[i].event);
+	return NULL;
+}
+
+/* Whether a counting session may know the name although no event of cores has it: an event of the uncore, one with modifiers. */
+static bool for_stat(const struct processor *p, const char *name)
+{
+	const size_t n = str_length(name);
+	bool found = false;
+
+	for (size_t i = 0; i < n; i++)
+		found = found || name[i] == ':' || name[i] == '/';
+	for (unsigned b = 0; b < p->box_count; b++)
+		for (unsigned i = 0; i < p->boxes[b].event_count; i++)
+			found = found || names_equal(name, n, p->boxes[b].events[i].name);
+	return found;
+}
+
+static enum status no_such_event(const struct processor *p, const char *name, struct text *problem)
+{
+	struct nearest near;
+
+	if (for_stat(p, name)) {
+		text_fmt(problem, "event \"%s\": a profile counts events of cores by their names alone; `stat -e` and the key `count` take those of the uncore and modifiers", name);
+		return ST_MISSING;
+	}
+	nearest_init(&near, name, str_length(name));
+	for (unsigned i = 0; i < p->event_count; i++)
+		nearest_try(&near, "", p->events[i].name);
+	text_fmt(problem, "event \"%s\": %s has none of that name", name, p->name);
+	nearest_text(&near, problem);
+	return ST_MISSING;
+}
+
 static enum status take_event(const struct processor *p, const char *name, const struct event **events, unsigned *n,
                               struct text *problem)
 {
-	const struct event *e = event_find(p, name);
+	const struct event *e = event_named(p, name);
 
-	if (!e) {
-		text_fmt(problem, "event \"%s\": %s has none of that name", name, p->name);
-		return ST_MISSING;
-	}
+	if (!e)
+		return no_such_event(p, name, problem);
 	for (unsigned i = 0; i < *n; i++)
 		if (events[i] == e)
 			return ST_OK;
