@@ -1,6 +1,6 @@
 /* bench/counting/request.c: resolves event names into what the planners take. */
 #include "bench/counting/request_parts.h"
-#include "bench/counting/names.h"
+#include "bench/catalogue/names.h"
 
 
 void request_init(struct request_list *l, const struct processor *p)

@@ -1,6 +1,6 @@
 /* bench/counting/request_netburst.c: events of NetBurst's detectors by name: units, tags, the counter's comparison, ESCR, cascade. */
 #include "bench/counting/request_parts.h"
-#include "bench/counting/names.h"
+#include "bench/catalogue/names.h"
 #include "pmu/core/cpu.h"
 
 enum { TAGS_UOPS = 1, COUNTS_TAGGED, COUNTS_REPLAYED }; /* of netburst_event.tags */

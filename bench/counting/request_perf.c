@@ -1,7 +1,7 @@
 /* bench/counting/request_perf.c: perf's way of naming events: terms of a raw event, and modifiers (perf-list(1)) of which a count
  * without an operating system cannot have all; likwid's counters behind an event. */
 #include "bench/counting/request_parts.h"
-#include "bench/counting/names.h"
+#include "bench/catalogue/names.h"
 
 static const struct { const char *letters, *why; } unavailable[] = {
 	{ "pP", "takes precise samples; `run --profile EVENTS,records=N` does, stat counts" },

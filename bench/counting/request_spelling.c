@@ -1,6 +1,6 @@
 /* bench/counting/request_spelling.c: other names of events: a document's, perf's, and what an event means. */
 #include "bench/counting/request_parts.h"
-#include "bench/counting/names.h"
+#include "bench/catalogue/names.h"
 #include "pmu/core/concept.h"
 
 /* perf list, "Hardware event", where the name is not a concept's. */

@@ -1,6 +1,6 @@
 /* bench/counting/request_uncore.c: names of uncore events, with their box and filters. */
 #include "bench/counting/request_parts.h"
-#include "bench/counting/names.h"
+#include "bench/catalogue/names.h"
 #include "pmu/core/concept.h"
 
 /* Vendor names of uncore events start with a prefix that repeats the box (UNC_C_); after BOX it may be omitted. */

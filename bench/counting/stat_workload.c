@@ -1,6 +1,6 @@
 /* bench/counting/stat_workload.c: see stat_workload.h. */
 #include "bench/counting/stat_workload.h"
-#include "bench/counting/names.h"
+#include "bench/catalogue/names.h"
 #include "bench/multicore/multicore_buffers.h"
 #include "bench/measure/vector_width.h"
 

@@ -2,7 +2,7 @@
 #include "bench/workloads/profile.h"
 #include "pmu/netburst/netburst.h"
 
-#include "bench/counting/names.h"
+#include "bench/catalogue/names.h"
 #include "bench/measure/cores.h"
 
 #define REPETITIONS_SIMULATED 3

@@ -1,6 +1,6 @@
-/* bench/counting/names.h: tolerant comparison of names, and the nearest matches of an unknown name. */
-#ifndef BENCH_COUNTING_NAMES_H
-#define BENCH_COUNTING_NAMES_H
+/* bench/catalogue/names.h: tolerant comparison of names, and the nearest matches of an unknown name. */
+#ifndef BENCH_CATALOGUE_NAMES_H
+#define BENCH_CATALOGUE_NAMES_H
 
 #include "pmu/text.h"
 

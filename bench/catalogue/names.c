@@ -1,5 +1,5 @@
-/* bench/counting/names.c: see names.h. */
-#include "bench/counting/names.h"
+/* bench/catalogue/names.c: see names.h. */
+#include "bench/catalogue/names.h"
 
 #define WORD_MOST 128u
 
