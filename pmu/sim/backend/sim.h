@@ -51,7 +51,7 @@ struct sim_registers { uint64_t gpr[16], rip; };
  * the address on its stack. With ST_OK registers[i] are those behind the return, else those before what it ended at. */
 MUST_CHECK enum status sim_run_from(struct sim *s, struct job *jobs, struct sim_registers *registers, unsigned n, uint64_t limit_tsc);
 
-/* So many core cycles pass in which nothing runs on this machine. */
+/* Lets that many core cycles pass in which nothing runs on this machine. */
 void sim_wait(struct sim *s, uint64_t cycles);
 
 /* Totals since the machine was opened; `recalled`: instructions of which the pipeline's part was known from before (core_memo.h). */

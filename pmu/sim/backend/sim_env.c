@@ -178,7 +178,7 @@ static bool hook_code(void *self, uint64_t ip, const struct insn **in, const str
 	uint8_t vector;
 	const struct code_entry *e = sim_code(s, h, ip, &vector);
 	if (!e) {
-		s->problem[0] = before; /* nobody executes it: not worth a word */
+		s->problem[0] = before; /* never executed, so not worth a message */
 		return false;
 	}
 	*in = &e->insn;

@@ -6,7 +6,7 @@
  * Not modelled: its instructions, its translations, which the load of CR3 takes away, SMIs within jobs (fault.smi_period_us). */
 #include "pmu/sim/backend/sim_state.h"
 
-#define WRITTEN_PART 4 /* of the lines that a tick or an SMI comes to */
+#define WRITTEN_PART 4 /* of the lines that a tick or an SMI touches */
 
 static uint64_t us(const struct sim *s, uint64_t n) { return n * (s->m.core_hz / 1000000); }
 

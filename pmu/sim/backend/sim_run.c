@@ -14,7 +14,7 @@
 #define END_IP (~0xFFFull)
 #define LIMIT_TSC_PRESET (1ull << 33)
 #define RECALL_WAIT 64u  /* branches of a run before it is worth while */
-#define RECALL_BEYOND 16u /* ... and until it is looked at again after loads from beyond the L2: see memo_note */
+#define RECALL_BEYOND 16u /* ... and until it is tried again after loads from beyond the L2: see memo_note */
 #define UNDO_CYCLES 1000000u /* that what undoes a job may take at least */
 #define WAKE_CYCLES 100 /* between two runs; at least one, so that time goes on */
 
@@ -98,7 +98,7 @@ static bool never_sleeps(const struct sim *s, const struct hart *h)
 	return s->m.fault_busy_core == h->thread + 1;
 }
 
-/* A job that did not come to its end: what it left on is undone before anything else runs. */
+/* After a job that did not end, what it left enabled is undone before anything else runs. */
 static bool undo(struct sim *s, struct hart *h)
 {
 	const struct hart *o = sibling(s, h);
@@ -180,8 +180,8 @@ static bool counts_are_shared(const struct sim *s, const struct hart *h)
 	return signals_any(s->both[h->thread / 2]) || (s->m.pmu_netburst && signals_any(s->signals[h->thread ^ 1]));
 }
 
-/* Counters of both threads are read or written: whether this thread's sibling has yet to come to the cycle in which
- * that happens. If not, what happened below it is complete. */
+/* Counters of both threads are read or written: whether this thread's sibling has yet to reach the cycle in which that happens. If not, everything
+ * before that cycle is complete. */
 static bool wait_for_sibling(struct sim *s, struct hart *h, const struct insn *in)
 {
 	const struct hart *o = sibling(s, h);

@@ -271,7 +271,7 @@ static PIPE_INLINE enum status end_store(struct core_thread *c, const struct ins
 	return ST_OK;
 }
 
-/* What a retired load is counted as. */
+/* The level that a retired load is counted under. */
 static PIPE_INLINE void end_load(struct core_thread *c, const struct insn *in, const struct effects *e, const bool simple, const bool quick,
 	const struct load_result *load, const struct core_progress *w)
 {
@@ -291,7 +291,7 @@ static PIPE_INLINE void end_load(struct core_thread *c, const struct insn *in, c
 		pipe_clear_machine(c, SIG_MACHINE_CLEAR_MEMORY, w->retired, c->m->core_clear_cycles);
 }
 
-/* What ends an instruction: branches, x87 pops, and a comparison that fuses with the branch behind it. */
+/* The end of an instruction that is a branch, pops the x87 stack, or is a comparison that fuses with the branch after it. */
 static PIPE_INLINE enum status end_branch(struct core_thread *c, const struct insn *in, const struct core_plan *p, const struct effects *e,
 	uint64_t ip, const bool fused, const bool quick, const struct core_progress *w, bool *miss)
 {

@@ -30,7 +30,7 @@ struct retired {
 
 /* A fetch of a line of code, or of a window of the uop cache, that was looked up as the program runs; for samples of fetches. */
 struct fetched {
-	uint64_t va, pa;           /* pa 0: from the uop cache, which is not asked for it */
+	uint64_t va, pa;           /* pa 0: unknown, since the uop cache delivered it */
 	uint32_t latency_cycles;   /* from its begin to its bytes, the translation in it */
 	uint32_t translate_cycles; /* of these until its address was translated */
 	uint8_t itlb_level;        /* 1, 2, 3 as in tlb_reply */
@@ -79,7 +79,7 @@ struct core_plan {
 	uint8_t group[PLAN_GROUPS];   /* parts of each */
 	uint8_t unfused;              /* uops, extra ones included */
 	uint8_t fused;                /* allocation slots with extra uops */
-	uint8_t extra;                /* uops beyond the parts, one slot each, chained behind the main uop */
+	uint8_t extra;                /* uops beyond the parts, one slot each, chained after the main uop */
 	uint8_t class;                /* of the main uop */
 	uint8_t domain;               /* of the main uop */
 	uint8_t branch;               /* enum branch_kind */

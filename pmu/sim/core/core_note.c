@@ -93,7 +93,7 @@ enum status memo_fetch(struct core_thread *c, uint64_t at, uint64_t *cycle)
 	const enum status s = front_fetch_line(c, at, cycle);
 	c->tape = t;
 	c->signals = noted;
-	/* fetch may be behind allocation */
+	/* fetch may lag behind allocation */
 	t->failed |= asked + MEMO_REACH < t->base || *cycle >= t->base + MEMO_REACH;
 	if (s == ST_OK)
 		note_op(t, &(struct memo_op){ .kind = MEMO_OP_FETCH, .load = { .line = at, .at = (int32_t)(asked - t->base), .ready = (int32_t)(*cycle - t->base) } });

@@ -86,7 +86,7 @@ static void put_front(struct out *o, const struct core_thread *c, uint64_t base)
 {
 	const struct front *f = &c->front;
 	const uint64_t far = base - MEMO_REACH;
-	/* while the loop buffer streams, and when the next fetch is a re-steer, a decoder behind fetch is equivalent to an idle one */
+	/* while the loop buffer streams, and when the next fetch is a re-steer, a decoder that lags behind fetch is equivalent to an idle one */
 	uint64_t fetch_cycle = f->fetch_cycle, cycle = f->cycle, floor = far;
 	if (f->streaming) {
 		floor = base - 1;
@@ -106,7 +106,7 @@ static void put_front(struct out *o, const struct core_thread *c, uint64_t base)
 	put64(o, f->loop_target);
 	put(o, f->loop_uops <= c->m->front_loop_uops ? f->loop_uops : c->m->front_loop_uops + 1);
 	put(o, f->loop_iterations < LOOP_ITERATIONS_KNOWN ? f->loop_iterations : LOOP_ITERATIONS_KNOWN);
-	/* of uops waiting for allocation: what decode may have to wait for */
+	/* of uops waiting for allocation: decode may have to wait for these */
 	for (uint32_t i = 1; i <= c->queue_uops && !f->streaming; i++)
 		put(o, behind(o, c->front_ring[(c->uop_number - i) & (FRONT_RING - 1)], cycle));
 }

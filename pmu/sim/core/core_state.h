@@ -100,9 +100,9 @@ struct core_thread {
 	uint64_t barrier;        /* no allocation before this cycle ... */
 	uint8_t barrier_reason;  /* ... for this enum wait_reason ... */
 	uint8_t barrier_signal;  /* ... and this resource stall; 0: none */
-	uint8_t wait_reason;     /* what the last allocation waited for */
+	uint8_t wait_reason;     /* the resource that the last allocation waited for */
 	bool wrong_path_late;    /* the last wrong path ended since the front end came too late, for pipe_slots.c as the next two */
-	uint64_t recovers_from;  /* the cycle in which the last mispredicted branch resolved, or what cleared the machine retired */
+	uint64_t recovers_from;  /* the cycle in which the last mispredicted branch resolved, or the instruction that cleared the machine retired */
 	uint64_t memory_until;   /* in which the latest load that missed the L1 has its data */
 	bool alone, want_retired, fused_before;
 	uint64_t slots_emitted;     /* empty slots before this cycle have been emitted */
@@ -216,7 +216,7 @@ bool front_branch(struct core_thread *c, const struct core_plan *p, uint64_t ip,
 /* The predictor's part of that; it reads and changes only its tables. */
 struct branch_prediction { uint64_t predicted; bool miss, known; };
 void front_predict(struct core_thread *c, const struct core_plan *p, uint64_t ip, const struct effects *e, struct branch_prediction *f);
-/* Where the front end would go behind a branch on the wrong path; 0: it stops. */
+/* Where the front end would continue after a branch on the wrong path; 0: it stops. */
 static inline uint64_t front_guess(const struct core_thread *c, const struct core_plan *p, uint64_t ip)
 {
 	if (p->branch == BRANCH_NONE || (p->branch == BRANCH_COND && c->counters[front_counter_index(c, ip)] < 2))

@@ -75,7 +75,7 @@ void pipe_vector_transition(struct core_thread *c, const struct core_plan *p);
 /* When the main uop of a special class can dispatch, given its sources. */
 uint64_t pipe_special_ready(struct core_thread *c, const struct core_plan *p, const struct insn *in, uint64_t ip, uint64_t ready);
 void pipe_special_done(struct core_thread *c, const struct core_plan *p, uint64_t done, uint64_t retired, uint64_t ip);
-/* Of its class's latency or divider cycles (`whole`) what this divide takes: they grow with the significant bits of its result. */
+/* The cycles that this divide takes of its class's latency or divider cycles (`whole`): they grow with the significant bits of its result. */
 unsigned pipe_divide_cycles(const struct machine *m, const struct core_plan *p, const struct effects *e, unsigned whole);
 /* A microcode assist for a denormal. */
 void pipe_assist(struct core_thread *c, uint64_t retired);
@@ -102,15 +102,15 @@ void pipe_clear_machine(struct core_thread *c, enum signal sig, uint64_t retired
 MUST_CHECK enum status pipe_branch(struct core_thread *c, const struct core_plan *p, const struct effects *e, uint64_t ip, uint64_t resolved, uint64_t retired, bool *miss);
 
 /* --- pipe_wrong.c --- */
-/* Allocates the code from ip on, behind a mispredicted branch, until the branch resolves. */
+/* Allocates the code from ip on, after a mispredicted branch, until the branch resolves. */
 MUST_CHECK enum status pipe_wrong_path(struct core_thread *c, uint64_t ip, uint64_t resolved);
 
 /* --- core_clock.c --- */
 /* Closes the cycles in which nothing can happen any more. */
 void core_close_some(struct core_thread *c);
 
-/* Whether the thread is alone on its core and nobody subscribes to a signal of pipe_seldom: the steps of the pipeline are
- * then compiled without these conditions (`quick`). */
+/* Whether the thread is alone on its core and no tap subscribes to a signal of pipe_seldom: the steps of the pipeline are then compiled without
+ * these conditions (`quick`). */
 extern const uint64_t pipe_seldom[SIGNAL_WORDS];
 static PIPE_INLINE bool pipe_is_quick(const struct core_thread *c)
 {
@@ -334,7 +334,7 @@ static PIPE_INLINE uint64_t pipe_allocate(struct core_thread *c, const struct co
 	if (!quick && !c->alone)
 		return pipe_allocate_paired(c, p, parts, entries, delivered, why);
 	uint64_t t = c->alloc + (c->slots >= c->width);
-	if (quick) { /* nobody subscribes to what it waited for */
+	if (quick) { /* no tap subscribes to the cause of the wait */
 		t = max_cycle(max_cycle(t, delivered), c->barrier);
 		t = max_cycle(t, c->rob[c->rob_at] + 1);
 		if (parts & PART_LOAD)

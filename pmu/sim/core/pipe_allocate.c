@@ -223,7 +223,7 @@ uint64_t pipe_allocate_waiting(struct core_thread *c, const struct core_plan *p,
 		}
 		if (!c->m->core_register_reads || !parts || pipe_reads_fit(c, p, parts, t))
 			break;
-		pipe_stall(c, SIG_RAT_STALL_READ_PORT, t, t + 1); /* counted for each refused uop, also behind others */
+		pipe_stall(c, SIG_RAT_STALL_READ_PORT, t, t + 1); /* counted for each refused uop, also if others were refused before it */
 		t++;
 	}
 	if (t != c->alloc)

@@ -109,7 +109,7 @@ static void find_cycle(struct core_thread *c, const struct core_plan *p, unsigne
 			c->full_to = c->found = room;
 		}
 		if (!reads_fit(c, p, parts, c->found))
-			pipe_stall(c, SIG_RAT_STALL_READ_PORT, c->found, c->found + 1); /* counted for each refused uop, also behind others */
+			pipe_stall(c, SIG_RAT_STALL_READ_PORT, c->found, c->found + 1); /* counted for each refused uop, also if others were refused before it */
 		else if (takes ? may_take(c, c->found) : (c->found == c->alloc && c->slots) || !is_taken(c, c->found))
 			return;
 	}

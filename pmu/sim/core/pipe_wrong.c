@@ -4,14 +4,14 @@
  * Not modelled: cache and TLB accesses and faults of a wrong path; branches on it that resolve before the first one does. */
 #include "pmu/sim/core/pipe.h"
 
-/* What was delivered of the wrong path, and finds no place before the branch resolves. */
+/* Uops delivered from the wrong path that find no room before the branch resolves. */
 static PIPE_INLINE void wrong_late(struct core_thread *c, uint64_t delivered, uint64_t resolved, const bool quick)
 {
 	if (!quick && delivered < resolved && c->alloc < resolved)
 		pipe_emit_slots(c, delivered, resolved);
 }
 
-/* One group of the wrong path; false: it comes too late, and so does all that follows. */
+/* One group of the wrong path; false: it would come after the branch resolves, and so would all that follow. */
 static PIPE_INLINE bool wrong_group(struct core_thread *c, const struct core_plan *p, const unsigned parts, const bool ported, uint64_t delivered,
                                     enum wait_reason why, uint64_t resolved, const bool quick)
 {
@@ -177,7 +177,7 @@ static PIPE_INLINE enum wrong_path_end wrong_short(struct core_thread *c, struct
 	return WRONG_DONE;
 }
 
-/* One instruction; false: it comes too late, and so does all that follows. */
+/* One instruction; false: it would come after the branch resolves, and so would all that follow. */
 static PIPE_INLINE bool wrong_instruction(struct core_thread *c, struct wrong *w, const struct core_plan *p, uint64_t delivered, enum wait_reason why,
                                           uint32_t *left, const bool quick)
 {
@@ -205,7 +205,7 @@ static __attribute__((noinline)) const struct core_plan *plan_at(const struct co
 	return c->hooks->code && c->hooks->code(c->hooks->self, ip, &in, &p) ? p : NULL;
 }
 
-/* Allocates and dispatches what follows a mispredicted branch until it resolves. */
+/* Allocates and dispatches the code after a mispredicted branch until the branch resolves. */
 static PIPE_INLINE enum status wrong_path_of(struct core_thread *c, uint64_t ip, uint64_t resolved, const bool quick)
 {
 	uint64_t ready[PLAN_NAMES];

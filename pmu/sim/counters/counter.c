@@ -312,7 +312,7 @@ static void program_general(struct counters *p, unsigned n, struct sim_finding *
 	const char *why;
 	bool good = select_tap(p, n, &t, &kind, &why);
 	bool on = good && p->started && (p->m->pmu_version < 2 || (p->global_ctrl >> n & 1)) && !counters_frozen(p);
-	/* Told where the select is written, and, if it counts wrongly on any machine, once more where the counter goes live with it. */
+	/* Reported when the select is written and, if it counts wrongly on any machine, once more when the counter goes live with it. */
 	const bool live = (p->evtsel[n] & SEL_EN) && (p->m->pmu_version < 2 || (p->global_ctrl >> n & 1)), here = address == counter_selector(p, n);
 	if (f && why && (here || (live && why != c->told && kind != FIND_UNMODELLED && kind != FIND_SIMULATOR))) {
 		struct sim_finding one = { .kind = kind, .thread = p->thread, .address = address, .value = p->evtsel[n], .why = why,

@@ -147,7 +147,8 @@ static void leaf35(const struct machine *m, uint32_t subleaf, uint32_t out[4])
 	}
 }
 
-/* Architectural last-branch records: depths of 8, 16 and 32 as far as there are pairs, addresses are linear; filters; what is told of a branch. */
+/* Architectural last-branch records: depths of 8, 16 and 32 as far as there are pairs; linear addresses; filters; the recorded properties of a
+ * branch. */
 static void leaf28(const struct machine *m, uint32_t out[4])
 {
 	if (!m->pmu_lbr_architectural)
@@ -249,7 +250,7 @@ static uint32_t bytes_of(uint64_t ways, uint64_t n)
 }
 
 /* A TLB of 0x80000006 and 0x80000019: data in the upper half, code in the lower. */
-/* The second level is told in multiples of 32 where its twelve bits do not hold it. */
+/* The second level is reported in multiples of 32 where twelve bits do not hold it. */
 static uint64_t second_level_unit(const struct machine *m) { return m->stlb_entries > 0xFFF ? 32 : 1; }
 
 static uint32_t coded_tlb(uint64_t ways, uint64_t entries)

@@ -273,7 +273,7 @@ enum status exec_integer(struct hart_regs *regs, const struct insn *in, const st
 		regs->gpr[RN_RAX] = (uint32_t)w[0];
 		regs->gpr[RN_RDX] = w[0] >> 32;
 		if (op == OP_RDTSCP)
-			regs->gpr[RN_RCX] = 0; /* IA32_TSC_AUX: nobody sets it */
+			regs->gpr[RN_RCX] = 0; /* IA32_TSC_AUX, which is never written */
 		break;
 	case OP_WRMSR:
 		if (!env->wrmsr || env->wrmsr(env->self, (uint32_t)regs->gpr[RN_RCX],

@@ -73,7 +73,7 @@ void sim_offcore_listen(unsigned requests, unsigned responses, uint64_t *listen)
 struct response { unsigned number; uint64_t suppliers, snoops; };
 #define BITS(high, low) ((2ull << (high)) - (1ull << (low)))
 static const struct response responses[] = {
-	{ 0, BITS(21, 18), 1ull << 33 | 1ull << 32 | 1ull << 31 }, /* the L3, no other core asked */
+	{ 0, BITS(21, 18), 1ull << 33 | 1ull << 32 | 1ull << 31 }, /* from the L3, without a snoop of another core */
 	{ 1, BITS(21, 18), 1ull << 34 },                           /* ... another core had it clean; the L3's copy is taken */
 	{ 2, BITS(21, 18), 1ull << 36 },                           /* ... modified */
 	{ 3, BITS(30, 27), 1ull << 36 },                           /* another socket's cache, modified */

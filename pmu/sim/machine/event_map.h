@@ -42,7 +42,7 @@ enum event_flag {
 	EVENT_REQUESTS = 256,  /* signals[0] is a mask of request types beyond the L2, whatever the response */
 	EVENT_FRONTEND = 1 << 24, /* MSR 0x3F7 selects what it counts */
 	/* NetBurst */
-	EVENT_INDEPENDENT = 1 << 12,    /* belongs to no thread: counts for any that is asked for */
+	EVENT_INDEPENDENT = 1 << 12,    /* belongs to no thread: counts for whichever is selected */
 	EVENT_FRONT_END = 1 << 13,      /* counts the retired uops that an ESCR of TAGS_FRONT_END tagged */
 	EVENT_EXECUTION = 1 << 14,      /* ... of TAGS_EXECUTION, at retirement alone: bit n of the mask those whose tag has bit n */
 	EVENT_TAGS_FRONT_END = 1 << 15,

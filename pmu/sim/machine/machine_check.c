@@ -5,7 +5,7 @@
 #include "pmu/sim/machine/machine_reading.h"
 #include "pmu/sim/machine/uncore_map.h"
 
-#define MESH_BUSES 3 /* of a socket behind its first, a bus_step apart: with boxes, and the last with links */
+#define MESH_BUSES 3 /* of a socket after its first, a bus_step apart: with boxes, and the last with links */
 #define NODE_BYTES_LEAST 0x1000000u /* code, and what a row maps at the least */
 
 static bool power_of_two(uint64_t v)

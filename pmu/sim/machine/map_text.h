@@ -16,9 +16,9 @@ const struct map_name *map_find_name(const struct map_name *list, unsigned n, co
 bool map_next_line(struct map_text *text, struct map_cell *line);
 /* Lines of a text, the last one without its end counted. */
 size_t map_lines(const char *text, size_t bytes);
-/* Copies a cell to *at with a zero behind it, and moves *at behind that. */
+/* Copies a cell to *at with a terminating zero, and moves *at past it. */
 const char *map_keep(char **at, const struct map_cell *words);
-/* The next of a line's cells, without the separator, which is taken off the line. */
+/* The next cell of a line, without the separator; the line then begins after it. */
 struct map_cell map_cut(struct map_cell *rest, char separator);
 
 #endif

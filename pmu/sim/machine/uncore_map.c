@@ -54,7 +54,7 @@ static enum status syntax_error(struct reading *r, const char *what)
 	return ST_SYNTAX;
 }
 
-/* One word of a term behind its signal: a tag, unitN. */
+/* One word of a term after its signal: a tag, unitN. */
 static enum status read_tag(struct reading *r, struct map_cell c, struct uncore_term *t)
 {
 	uint64_t v;

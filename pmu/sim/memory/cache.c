@@ -114,7 +114,7 @@ uint32_t cache_victim_slow(struct cache *c, const uint8_t *block)
 		const int64_t *stamps = (const int64_t *)(const void *)(block + c->stamps_at);
 		uint32_t oldest = 0;
 		for (uint32_t w = 1; w < c->ways; w++)
-			if (stamps[w] <= stamps[oldest]) /* equal: those that nobody used; the last of them comes first */
+			if (stamps[w] <= stamps[oldest]) /* equal: ways that were never used; the last of them comes first */
 				oldest = w;
 		return oldest;
 	}

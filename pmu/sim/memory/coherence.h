@@ -110,8 +110,8 @@ static inline __attribute__((always_inline)) void coherence_hit_read(struct memo
 
 /* ---- nobody in the socket has it ------------------------------------------------------------ */
 
-/* The snoop of all other sockets: what they held, and who sends the data (s->sockets: nobody). near: all who had the line are
- * of the asker's node. */
+/* The snoop of all other sockets: what they held, and the socket that sends the data (s->sockets: none). near: all that had the line are of the
+ * requester's node. */
 struct snooped { bool any, modified, near; unsigned sender; };
 /* Otherwise it does not hold the line. */
 static inline bool can_answer(const struct memory *s, const struct socket *k)

@@ -14,8 +14,8 @@ static inline uint32_t core_asks_ahead(const struct machine *m)
 	return (uint32_t)(m->core_load_buffers + m->core_store_buffers);
 }
 
-/* A line number is node << NODE_SHIFT | offset in the node / 64: 8 nodes of 32 GiB each; what lies above aliases. The page
- * tables are in node 0 from 30 GiB on. */
+/* A line number is node << NODE_SHIFT | offset in the node / 64: 8 nodes of 32 GiB each; higher addresses alias. The page tables are in node 0
+ * from 30 GiB on. */
 #define NODE_SHIFT 29
 #define NODE_LINES (1u << NODE_SHIFT)
 #define SLICES_MAX 64
@@ -179,7 +179,7 @@ static inline const struct recent_page *page_known(struct private_core *c, uint6
 /* tlb.c: knows no page. */
 void pages_forget(struct private_core *c);
 
-/* A request and its answer over a link: what remote memory takes longer than local. */
+/* A request and its answer over a link: the time by which remote memory takes longer than local. */
 static inline uint64_t link_both_ways(const struct memory *s) { return s->lat.dram[1] > s->lat.dram[0] ? s->lat.dram[1] - s->lat.dram[0] : 0; }
 static inline unsigned home_of(uint32_t line) { return line >> NODE_SHIFT; }
 /* The node of a socket; the socket that has the memory of a line's home. */

@@ -131,7 +131,7 @@ void pool_settle_some(struct pool *p)
 void pool_move(struct pool *p)
 {
 	if (p->settled > p->last - p->history)
-		pool_settle(p); /* what it would look for is no longer there behind the move */
+		pool_settle(p); /* the entry that it would look for is no longer there after the move */
 	else
 		forget(p);
 	const struct pool_use *from = p->last - p->history;
@@ -141,7 +141,7 @@ void pool_move(struct pool *p)
 	p->settled = (size_t)(p->settled - p->use) < back ? p->use : p->settled - back;
 }
 
-#define LOOK_BACK 64 /* most that is asked for lies so near the end */
+#define LOOK_BACK 64 /* most requests lie this near the end */
 
 /* The first of the beginnings, of the ends, that is later than t. */
 static const uint64_t *begin_after(const struct pool *p, uint64_t t)
@@ -170,7 +170,7 @@ static const struct pool_use *end_after(const struct pool *p, uint64_t t)
 	return u;
 }
 
-/* What is ahead of a time: the next to begin, the next to end, and how many are held. */
+/* The reservations after a time: the next to begin, the next to end, and how many are held. */
 struct ahead { const uint64_t *begin; const struct pool_use *end; size_t held; };
 static struct ahead ahead_of(const struct pool *p, uint64_t t)
 {

@@ -31,7 +31,7 @@ struct pool {
 	uint64_t marks[POOL_MARKS]; /* indexed by the line's lowest bits: not before this has the last use for such a line ended */
 };
 #define POOL_ROOM 4u
-#define POOL_BEGINS 2u /* beginnings have room for so many times as many as are remembered, behind the uses */
+#define POOL_BEGINS 2u /* room for beginnings, as a multiple of the remembered uses, stored after the uses */
 
 /* The number of uses that a pool remembers. A core's stores request lines later, by a reorder buffer of waits, than the
  * loads behind them. `ahead`: upper bound of requests whose time has not come; a use forgotten before it is over would let
@@ -52,7 +52,7 @@ void pool_init(struct pool *p, uint32_t entries, uint32_t ahead, struct pool_use
 /* Whether an entry is always free from t on. */
 static inline bool pool_has_room(const struct pool *p, uint64_t t, uint32_t withheld)
 {
-	/* if the use that is so many before the last one to end is over, an entry is free for good */
+	/* if the use that many before the last one to end is over, an entry is free for good */
 	return (p->last - (withheld + 1 < p->entries ? p->entries - 1 - withheld : 0))->to <= t;
 }
 

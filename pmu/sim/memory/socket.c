@@ -65,7 +65,7 @@ static void dir_remove(const struct memory *s, struct socket *k, uint32_t i)
 	for (uint32_t j = dir_next(d, i); d->line[j]; j = dir_next(d, j)) {
 		const uint32_t want = dir_hash(d, ~d->line[j]);
 		if (dir_steps(d, want, j) < dir_steps(d, i, j))
-			continue; /* its home position lies behind the gap: it stays */
+			continue; /* its home position lies after the gap: it stays */
 		d->line[i] = d->line[j];
 		d->state[i] = d->state[j];
 		socket_set_holders(s, k, i, socket_holders_of(s, k, j));

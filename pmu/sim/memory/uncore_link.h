@@ -20,8 +20,8 @@ struct uncore_link_message {
 	uint32_t line;
 	enum link_class kind;
 	uint8_t opcode, state;
-	bool data, partial;         /* eight flits of data, ten with byte enables, behind the header */
-	bool direct;                /* data that goes straight to the core that asked */
+	bool data, partial;         /* eight flits of data, ten with byte enables, after the header */
+	bool direct;                /* data that goes straight to the requesting core */
 	uint64_t t, sent;           /* core cycles: it reaches the queue of sending; it leaves */
 };
 /* Emits the message's flits, queues, credits and the rings at both ends. */

@@ -87,7 +87,7 @@ void uncore_traffic_read(struct memory *s, const struct uncore_traffic_read *r)
 		uncore_level_deliver(s, socket, slice, UNC_TOR_OCCUPANCY, r->t, 0, s->m->l3_uncore_cycles + more, taken > unloaded ? taken - unloaded : 0, &about);
 	}
 	send(s, socket, at, here, UTAG(AD), UTAG(CORE), r->came);
-	if (r->t > r->granted) /* no entry of the table was free: it went back and asked again */
+	if (r->t > r->granted) /* no entry of the table was free: it was retried */
 		pulse(s, socket, slice, UNC_SLICE_RETRY, r->granted, &(struct uncore_attributes){ .tags = UTAG(FULL), .node = about.node });
 	level(s, socket, slice, UNC_SLICE_REJECTED, r->granted, r->t, &about);
 	if (hit && r->f->source == SRC_L3_UNSHARED && r->f->ready > r->t + s->lat.l3) /* its line is still on the way */
@@ -179,7 +179,7 @@ void uncore_traffic_forward(struct memory *s, unsigned sender, unsigned asker, u
 	uncore_link_send(s, &(struct uncore_link_message){ .from = sender, .to = asker, .from_stop = STOP_SLICE + slice_of(s, sender, line),
 		.to_stop = core_stop(s, s->asking.thread / (unsigned)s->m->topology_threads), .line = line, .kind = LINK_DRS, .opcode = DRS_DATAC,
 		.state = modified && own ? RDS_M : RDS_F, .data = true, .direct = true, .t = t, .sent = sent });
-	if (home == asker) /* the home completes what it was asked */
+	if (home == asker) /* the home completes the request */
 		send(s, home, home_stop(s, channel), STOP_SLICE + slice_of(s, asker, line), UTAG(AK), UTAG(CACHE), sent);
 	else
 		uncore_link_send(s, &(struct uncore_link_message){ .from = home, .to = asker, .from_stop = home_stop(s, channel), .to_stop = STOP_SLICE + slice_of(s, asker, line),

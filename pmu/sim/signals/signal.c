@@ -203,7 +203,7 @@ void signals_detach(struct signals *s)
 	choose_ways(a);
 }
 
-/* Whether both subscribe to the same and count the same of it. */
+/* Whether both subscribe to the same signals and count them alike. */
 static bool is_same(const struct tap *a, const struct tap *b)
 {
 	return a->on == b->on && a->cmask == b->cmask && a->inv == b->inv && a->exact == b->exact && a->beyond == b->beyond && a->edge == b->edge &&

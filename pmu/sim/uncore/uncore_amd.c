@@ -44,7 +44,7 @@ struct unit {
 	uint32_t times, over;    /* what is watched, times this over that */
 	int16_t watch;           /* -1: none */
 	bool clock;
-	const char *told;        /* what is wrong with it, once that has been told */
+	const char *told;        /* its mistake, once that has been reported */
 };
 
 struct fabric {

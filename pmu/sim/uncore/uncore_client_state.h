@@ -27,7 +27,7 @@ struct unit {
 	uint64_t select, base, start; /* base: value when it went on; start: uncore cycle of that */
 	int16_t watch;                /* -1: none */
 	bool on, clock, channel;      /* channel: its clock is that of memory */
-	const char *told;             /* what is wrong with it, once that has been told */
+	const char *told;             /* its mistake, once that has been reported */
 };
 
 struct client {

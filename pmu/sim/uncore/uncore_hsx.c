@@ -201,7 +201,7 @@ static void go_off(struct hsx *u, unsigned s, struct box *b, unsigned n)
 	c->watch = -1;
 }
 
-/* A mistake of counter n is told once, until its select is another or the mistake has gone. */
+/* A mistake of counter n is reported once, until its select changes or the mistake has gone. */
 static void tell(const struct access_to *a, struct box *b, unsigned n, enum mistake which, enum finding_kind kind, const char *why, const char *cite)
 {
 	struct counter *c = &b->counter[n];

@@ -13,7 +13,7 @@ enum hsx_kind { HSX_UBOX, HSX_CBO, HSX_SBO, HSX_PCU, HSX_HA, HSX_IMC, HSX_IRP, H
 _Static_assert((unsigned)HSX_UBOX == UNCORE_BOX_UBOX && (unsigned)HSX_M2PCIE == UNCORE_BOX_M2PCIE, "boxes in the order of a map's");
 
 #define HSX_COUNTERS 4
-#define HSX_FIXED    HSX_COUNTERS /* the fixed counter behind the general ones */
+#define HSX_FIXED    HSX_COUNTERS /* the fixed counter, after the general ones */
 #define HSX_FILTERS  5            /* CBo: 0, 1; HA: address, address, opcode; QPI: match, match, mask, mask; PCU, UBox: 0 */
 
 /* What a select counts. */

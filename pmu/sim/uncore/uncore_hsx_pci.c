@@ -123,7 +123,7 @@ static uint32_t read_other(const struct hsx *u, const struct function *f, unsign
 	if (f->role == ROLE_UBOX && reg == 0x40)
 		return node_id(m, socket);
 	if (f->role == ROLE_UBOX && reg == 0x54) {
-		for (unsigned s = 0; s < 8; s++) /* absent sockets have a node id that nobody uses */
+		for (unsigned s = 0; s < 8; s++) /* absent sockets have a node id that is not in use */
 			map |= (s < m->topology_sockets ? node_id(m, s) : 7u) << 3 * s;
 		return map;
 	}

@@ -7,7 +7,7 @@
 #define SOCKETS_MAX 8
 #define BOXES_MAX   128
 
-/* Mistakes of a counter that are told once. */
+/* Mistakes of a counter, each of which is reported once. */
 enum mistake { MISTAKE_LATCH = 1, MISTAKE_EVENT = 2, MISTAKE_THRESHOLD = 4, MISTAKE_FROZEN = 8 };
 
 struct counter {
@@ -34,7 +34,7 @@ struct box {
 };
 
 struct hsx_socket {
-	struct box *box; /* behind struct hsx, as many as the machine has */
+	struct box *box; /* after struct hsx, as many as the machine has */
 	unsigned boxes;
 	bool frozen;
 	uint32_t global, config;

@@ -73,7 +73,7 @@ static uint64_t units_of(const struct machine *m, enum hsx_kind kind, unsigned i
 		case HSX_SBO: return 1ull << (STOP_SBO + instance);
 		case HSX_HA: return 1ull << (STOP_HOME + instance);
 		case HSX_R2: case HSX_IRP: return 1ull << STOP_DEVICES;
-		case HSX_TRAFFIC: return instance ? 0 : 1ull << STOP_DEVICES; /* the device is behind the first stack */
+		case HSX_TRAFFIC: return instance ? 0 : 1ull << STOP_DEVICES; /* the device is attached to the first stack */
 		case HSX_R3: case HSX_QPI: return 1ull << (STOP_LINK + instance);
 		default: return UNITS_ALL;
 		}

@@ -49,7 +49,7 @@ struct unit { /* a counter */
 	uint64_t locks;    /* bus locks at the time its select was written */
 	bool on, clock, dead; /* dead: enabled, and counts nothing */
 	bool occupancy, emptied;
-	const char *told;  /* what is wrong with it, once that has been told */
+	const char *told;  /* its mistake, once that has been reported */
 	int16_t watch;     /* -1: none */
 };
 
@@ -180,7 +180,7 @@ static bool is_occupancy(const struct uncore_nhm *u, uint64_t select)
 	return rows_of(u, select, rows) && rows[0]->how == UNCORE_OCCUPANCY;
 }
 
-/* About counter n as it is programmed: told once, until its select is another. */
+/* About counter n as it is programmed: reported once, until its select changes. */
 static void report_counter(const struct uncore_nhm *u, struct sim_finding *f, enum finding_kind kind, uint32_t msr, const struct uncore_socket *k, unsigned n, struct unit *c, const char *why)
 {
 	const struct uncore_row *rows[8];

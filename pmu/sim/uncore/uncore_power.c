@@ -11,12 +11,12 @@
 
 enum { C1E = 2, DEEPEST = 7 };
 
-struct power_core { uint64_t since, woke; uint8_t state; bool runs; }; /* state: 0, 2, 3, 6 or 7; since: told up to that uncore cycle */
+struct power_core { uint64_t since, woke; uint8_t state; bool runs; }; /* state: 0, 2, 3, 6 or 7; since: the uncore cycle up to which it was reported */
 struct uncore_power {
 	const struct machine *m;
 	struct uncore_taps *taps;
 	unsigned cores;            /* of a socket */
-	uint64_t package[SOCKETS_MAX]; /* told up to that uncore cycle */
+	uint64_t package[SOCKETS_MAX]; /* reported up to that uncore cycle */
 	struct power_core core[];
 };
 

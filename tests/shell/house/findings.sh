@@ -28,7 +28,7 @@ named() { # PAGE
 check "findings_name_tests_that_are_there" named docs/design/testing.md 150
 # A name that nobody has is told.
 planted() {
-	sed 's/`test_study_of_a_known_program`/`test_study_of_an_unknown_program`/' docs/design/testing.md >"$work/page.md" && named "$work/page.md" 0 && return 1
+	sed 's/`test_known_program_has_its_counts`/`test_study_of_an_unknown_program`/' docs/design/testing.md >"$work/page.md" && named "$work/page.md" 0 && return 1
 	[ "$(named "$work/page.md" 0 | grep -c 'test_study_of_an_unknown_program, and no test is called so')" -eq 1 ]
 }
 check "findings_a_name_that_nobody_has_is_told" planted

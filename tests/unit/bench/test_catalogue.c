@@ -82,7 +82,7 @@ static unsigned run_pairs(struct catalogue *c, bool must_be_ok, uint64_t *instru
 	return missed;
 }
 
-static void test_catalogue_values_on_nehalem_ep(void **state)
+static void test_catalogue_values_on_nehalem_ep_are_the_formulas(void **state)
 {
 	static struct catalogue c;
 	uint64_t instructions;
@@ -100,7 +100,7 @@ static void test_catalogue_core2_proves_what_it_can(const struct catalogue *c)
 	assert_string_equal(c->unproven, " sync.lfence.penalty");
 }
 
-static void test_catalogue_values_on_other_machines(void **state)
+static void test_catalogue_values_on_other_machines_are_the_formulas(void **state)
 {
 	static const char *const names[] = { "core2", "haswell-ep", "skylake-sp" };
 	static struct catalogue c;
@@ -327,8 +327,8 @@ static void test_catalogue_deep_station_is_left_by_all(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_catalogue_values_on_nehalem_ep),
-		cmocka_unit_test(test_catalogue_values_on_other_machines),
+		cmocka_unit_test(test_catalogue_values_on_nehalem_ep_are_the_formulas),
+		cmocka_unit_test(test_catalogue_values_on_other_machines_are_the_formulas),
 		cmocka_unit_test(test_catalogue_swapped_kernels_are_unproven),
 		cmocka_unit_test(test_catalogue_swapped_kernels_are_unproven_on_haswell),
 		cmocka_unit_test(test_catalogue_swapped_kernels_are_unproven_on_zen2),

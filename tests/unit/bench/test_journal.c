@@ -38,7 +38,7 @@ static int drop_whole(void **state)
 	return 0;
 }
 
-static void test_journal_json_values(void **state)
+static void test_journal_takes_json_and_nothing_else(void **state)
 {
 	(void)state;
 	static const char *const good[] = { "{}", "[]", "{\"a\": [1, -2.50, null, true, \"x\\n\\u00e9\"]}", "0", "\"\"" };
@@ -268,7 +268,7 @@ static void test_journal_damage_costs_its_line(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_journal_json_values),
+		cmocka_unit_test(test_journal_takes_json_and_nothing_else),
 		cmocka_unit_test(test_journal_a_run_stopped_anywhere_goes_on_to_the_same_results),
 		cmocka_unit_test(test_journal_whole_files_are_rebuilt_to_the_byte),
 		cmocka_unit_test(test_journal_rows_that_contradict_become_unproven),

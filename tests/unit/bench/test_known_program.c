@@ -27,7 +27,7 @@ static void run_known_program(void (*change)(struct machine *m))
 
 static const uint8_t *known_program_code(void) { return kernel_code + kernel_named("k_known_program")->offset; }
 
-static void test_study_of_a_known_program(void **state)
+static void test_known_program_has_its_counts(void **state)
 {
 	(void)state;
 	struct sim_totals before, after;
@@ -140,7 +140,7 @@ static void blocks_by_branch_records(const char *machine, unsigned iterations_mo
 }
 
 /* Of all else AMD's processors have none. */
-static void test_study_by_branch_records_of_amd(void **state)
+static void test_known_program_is_found_by_amds_branch_records(void **state)
 {
 	(void)state;
 	enum status cycles;
@@ -149,7 +149,7 @@ static void test_study_by_branch_records_of_amd(void **state)
 }
 
 /* 32 pairs: more than 1024 ranges of all trajectories together. */
-static void test_study_by_32_branch_records(void **state)
+static void test_known_program_is_found_by_32_branch_records(void **state)
 {
 	(void)state;
 	static const char *const machines[] = { "skylake", "sapphire-rapids", "sierra-forest" };
@@ -168,7 +168,7 @@ static void hits_overcounted(struct machine *m)
 	m->fault_overcount_thousandths = 1100;
 }
 
-static void test_study_what_is_missing_is_said_in_its_part_alone(void **state)
+static void test_known_program_reports_what_is_missing_in_that_part_alone(void **state)
 {
 	(void)state;
 	run_known_program(no_pebs);
@@ -187,7 +187,7 @@ static void test_study_what_is_missing_is_said_in_its_part_alone(void **state)
 }
 
 /* Forms of loads; one that overwrote its address; none. */
-static void test_study_operands(void **state)
+static void test_pebs_address_decodes_loads_and_refuses_others(void **state)
 {
 	(void)state;
 	static const struct { uint8_t code[10]; unsigned n; enum status status; uint64_t address; unsigned bytes, reg; } cases[] = {
@@ -218,7 +218,7 @@ static void test_study_operands(void **state)
 }
 
 /* The standing check sees an event that counts too much. */
-static void test_study_loads_that_do_not_add_up_are_told(void **state)
+static void test_known_program_reports_loads_that_do_not_add_up(void **state)
 {
 	(void)state;
 	run_known_program(hits_overcounted);
@@ -229,7 +229,7 @@ static void test_study_loads_that_do_not_add_up_are_told(void **state)
 
 static void no_offcore(struct machine *m) { m->fault_msr_missing = 0x1A6; }
 
-static void test_study_names_the_register_that_it_lacks(void **state)
+static void test_known_program_names_the_register_that_it_lacks(void **state)
 {
 	(void)state;
 	run_known_program(no_offcore);
@@ -241,13 +241,13 @@ static void test_study_names_the_register_that_it_lacks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_study_names_the_register_that_it_lacks),
-		cmocka_unit_test(test_study_of_a_known_program),
-		cmocka_unit_test(test_study_by_branch_records_of_amd),
-		cmocka_unit_test(test_study_by_32_branch_records),
-		cmocka_unit_test(test_study_what_is_missing_is_said_in_its_part_alone),
-		cmocka_unit_test(test_study_operands),
-		cmocka_unit_test(test_study_loads_that_do_not_add_up_are_told),
+		cmocka_unit_test(test_known_program_names_the_register_that_it_lacks),
+		cmocka_unit_test(test_known_program_has_its_counts),
+		cmocka_unit_test(test_known_program_is_found_by_amds_branch_records),
+		cmocka_unit_test(test_known_program_is_found_by_32_branch_records),
+		cmocka_unit_test(test_known_program_reports_what_is_missing_in_that_part_alone),
+		cmocka_unit_test(test_pebs_address_decodes_loads_and_refuses_others),
+		cmocka_unit_test(test_known_program_reports_loads_that_do_not_add_up),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

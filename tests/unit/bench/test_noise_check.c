@@ -49,7 +49,7 @@ static void run(uint64_t status_then, unsigned every_then, uint64_t modulation_t
 	loop_suite(&r, "load.l2.latency");
 }
 
-static void test_disturbance_cool_windows_are_all_kept(void **state)
+static void test_noise_check_cool_windows_are_all_kept(void **state)
 {
 	(void)state;
 	run(0, 0, 0);
@@ -61,7 +61,7 @@ static void test_disturbance_cool_windows_are_all_kept(void **state)
 	loop_close(&r);
 }
 
-static void test_disturbance_hot_windows_are_thrown_away(void **state)
+static void test_noise_check_hot_windows_are_discarded(void **state)
 {
 	(void)state;
 	/* too hot now; PROCHOT#; power limit; and the log of a critical temperature, new in this window */
@@ -76,7 +76,7 @@ static void test_disturbance_hot_windows_are_thrown_away(void **state)
 	}
 }
 
-static void test_disturbance_an_old_log_is_none(void **state)
+static void test_noise_check_an_old_log_is_no_disturbance(void **state)
 {
 	(void)state;
 	run(0x2 | 0x20 | 0x800, 1, 0); /* logs that firmware left, the same before and after */
@@ -85,7 +85,7 @@ static void test_disturbance_an_old_log_is_none(void **state)
 	loop_close(&r);
 }
 
-static void test_disturbance_a_modulated_clock_leaves_no_value(void **state)
+static void test_noise_check_a_modulated_clock_leaves_no_value(void **state)
 {
 	(void)state;
 	run(0, 0, 0x1A);
@@ -99,7 +99,7 @@ static char *with(const char *key, const char *value)
 	return loop_changed(loop_built_in("nehalem-ep"), "fault", key, value);
 }
 
-static void test_disturbance_smis_are_counted_by_window(void **state)
+static void test_noise_check_smis_are_counted_by_window(void **state)
 {
 	(void)state;
 	char *text = with("smi_period_us", "50");
@@ -116,7 +116,7 @@ static void test_disturbance_smis_are_counted_by_window(void **state)
 }
 
 /* The machine's own switches: heat now and then costs windows, each time anew; heat in every window, or a duty cycle, the rows. */
-static void test_disturbance_heat_of_the_machine(void **state)
+static void test_noise_check_heat_costs_windows_not_the_row(void **state)
 {
 	(void)state;
 	char *text = with("heat_period_us", "150");
@@ -157,7 +157,7 @@ static unsigned registers(uint64_t *values, unsigned most)
 	return n;
 }
 
-static void test_disturbance_registers_are_as_they_were_under_each_switch(void **state)
+static void test_noise_check_registers_are_as_found_under_each_switch(void **state)
 {
 	(void)state;
 	static const char *const switches[][2] = { { "firmware_counting", "1" }, { "prefetch_locked", "15" }, { "prefetch_ignored", "15" },
@@ -182,13 +182,13 @@ static void test_disturbance_registers_are_as_they_were_under_each_switch(void *
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_disturbance_cool_windows_are_all_kept),
-		cmocka_unit_test(test_disturbance_hot_windows_are_thrown_away),
-		cmocka_unit_test(test_disturbance_an_old_log_is_none),
-		cmocka_unit_test(test_disturbance_a_modulated_clock_leaves_no_value),
-		cmocka_unit_test(test_disturbance_heat_of_the_machine),
-		cmocka_unit_test(test_disturbance_smis_are_counted_by_window),
-		cmocka_unit_test(test_disturbance_registers_are_as_they_were_under_each_switch),
+		cmocka_unit_test(test_noise_check_cool_windows_are_all_kept),
+		cmocka_unit_test(test_noise_check_hot_windows_are_discarded),
+		cmocka_unit_test(test_noise_check_an_old_log_is_no_disturbance),
+		cmocka_unit_test(test_noise_check_a_modulated_clock_leaves_no_value),
+		cmocka_unit_test(test_noise_check_heat_costs_windows_not_the_row),
+		cmocka_unit_test(test_noise_check_smis_are_counted_by_window),
+		cmocka_unit_test(test_noise_check_registers_are_as_found_under_each_switch),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -244,7 +244,7 @@ static void test_reduce_nothing_is_a_range_error(void **state)
 	assert_int_equal(reduce_slope(&p, SAMPLES_MAX + 1, 1, STAT_MEDIAN, &s), ST_RANGE);
 }
 
-static void test_reduce_noise_verdict(void **state)
+static void test_reduce_noise_is_a_spread_beyond_the_tolerance(void **state)
 {
 	(void)state;
 	const char *why;
@@ -296,7 +296,7 @@ int main(void)
 		cmocka_unit_test(test_reduce_by_clock_averages_what_the_ticks_are_too_coarse_for),
 		cmocka_unit_test(test_reduce_by_clock_that_stands_still_is_a_range_error),
 		cmocka_unit_test(test_reduce_nothing_is_a_range_error),
-		cmocka_unit_test(test_reduce_noise_verdict),
+		cmocka_unit_test(test_reduce_noise_is_a_spread_beyond_the_tolerance),
 		cmocka_unit_test(test_evidence_holds_only_within_bounds),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

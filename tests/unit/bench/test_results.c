@@ -368,7 +368,7 @@ static void test_report_draws_curves_where_their_values_are(void **state)
 	assert_non_null(strstr(page, "<circle class=\"b1\" cx=\"375\" cy=\"137\" r=\"3\"/>"));
 }
 
-static void test_report_logarithm(void **state)
+static void test_report_logarithm_is_exact_for_powers_of_two(void **state)
 {
 	(void)state;
 	assert_int_equal(html_log2_milli(0), 0);
@@ -413,7 +413,7 @@ int main(void)
 		cmocka_unit_test(test_report_says_full_when_it_does_not_fit),
 		cmocka_unit_test(test_report_of_many_cores_fits),
 		cmocka_unit_test(test_report_draws_curves_where_their_values_are),
-		cmocka_unit_test(test_report_logarithm),
+		cmocka_unit_test(test_report_logarithm_is_exact_for_powers_of_two),
 		cmocka_unit_test(test_published_figures_are_of_rows),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

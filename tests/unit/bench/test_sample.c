@@ -229,7 +229,7 @@ static void test_sample_wrong_addresses_are_unproven(void **state)
 	sampling_suite_close(&on);
 }
 
-static void test_sample_statistics(void **state)
+static void test_sample_statistics_are_those_of_the_values(void **state)
 {
 	(void)state;
 	struct sample_source s;
@@ -263,7 +263,7 @@ int main(void)
 		cmocka_unit_test(test_sample_lost_records_are_exact_or_unknown),
 		cmocka_unit_test(test_sample_without_pebs_is_unsupported_with_the_reason),
 		cmocka_unit_test(test_sample_wrong_addresses_are_unproven),
-		cmocka_unit_test(test_sample_statistics),
+		cmocka_unit_test(test_sample_statistics_are_those_of_the_values),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,7 +56,7 @@ static void is_as_expected(const char *text, const char *what)
 	free(format);
 }
 
-static void test_study_threads_share_what_the_machine_has_once(void **state)
+static void test_smt_interference_shows_what_the_machine_has_once(void **state)
 {
 	(void)state;
 	static const struct { const char *section, *key, *value; } moved[] = { { "topology", "threads", "2" }, { "exec", "fp_add", "9 1 1" },
@@ -74,7 +74,7 @@ static void test_study_threads_share_what_the_machine_has_once(void **state)
 	}
 }
 
-static void test_study_threads_needs_two(void **state)
+static void test_smt_interference_needs_two_threads(void **state)
 {
 	(void)state;
 	run(loop_built_in("pentium4"));
@@ -83,7 +83,7 @@ static void test_study_threads_needs_two(void **state)
 }
 
 /* Where each thread has counters of its own there are no events of the other. */
-static void test_study_threads_of_other_processors(void **state)
+static void test_smt_interference_has_no_events_of_the_other_thread_on_later_cores(void **state)
 {
 	(void)state;
 	static const char *const names[] = { "nehalem-ep", "haswell-ep", "skylake-sp" };
@@ -109,9 +109,9 @@ static void test_study_threads_of_other_processors(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_study_threads_share_what_the_machine_has_once),
-		cmocka_unit_test(test_study_threads_needs_two),
-		cmocka_unit_test(test_study_threads_of_other_processors),
+		cmocka_unit_test(test_smt_interference_shows_what_the_machine_has_once),
+		cmocka_unit_test(test_smt_interference_needs_two_threads),
+		cmocka_unit_test(test_smt_interference_has_no_events_of_the_other_thread_on_later_cores),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,7 +23,7 @@ static void make_alike(struct pair *nops, struct pair *clock, int64_t quotient_m
 		make(nops, clock, i, quotient_milli);
 }
 
-static void test_witness_keeps_a_core_of_ones_own(void **state)
+static void test_smt_probe_keeps_an_unshared_core(void **state)
 {
 	(void)state;
 	struct pair nops[ROUNDS], clock[ROUNDS];
@@ -36,7 +36,7 @@ static void test_witness_keeps_a_core_of_ones_own(void **state)
 }
 
 /* A fifth of the rounds is undisturbed: alike; the others are slower, each by another part. */
-static void test_witness_leaves_out_rounds_of_a_shared_core(void **state)
+static void test_smt_probe_drops_rounds_of_a_shared_core(void **state)
 {
 	(void)state;
 	struct pair nops[ROUNDS], clock[ROUNDS];
@@ -50,7 +50,7 @@ static void test_witness_leaves_out_rounds_of_a_shared_core(void **state)
 }
 
 /* Nor what is too fast: then something else was in the clock's window. */
-static void test_witness_leaves_out_rounds_whose_clock_was_slow(void **state)
+static void test_smt_probe_drops_rounds_whose_clock_was_slow(void **state)
 {
 	(void)state;
 	struct pair nops[ROUNDS], clock[ROUNDS];
@@ -67,7 +67,7 @@ static void test_witness_leaves_out_rounds_whose_clock_was_slow(void **state)
 }
 
 /* A core that is shared alike all the time is known by what it did before. */
-static void test_witness_knows_a_core_that_is_shared_all_the_time(void **state)
+static void test_smt_probe_detects_a_core_that_is_shared_all_the_time(void **state)
 {
 	(void)state;
 	struct pair nops[ROUNDS], clock[ROUNDS];
@@ -83,7 +83,7 @@ static void test_witness_knows_a_core_that_is_shared_all_the_time(void **state)
 	assert_int_equal(least, 480000);
 }
 
-static void test_witness_of_two_rounds_knows_nothing(void **state)
+static void test_smt_probe_of_two_rounds_is_inconclusive(void **state)
 {
 	(void)state;
 	struct pair nops[2], clock[2];
@@ -99,11 +99,11 @@ static void test_witness_of_two_rounds_knows_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_witness_keeps_a_core_of_ones_own),
-		cmocka_unit_test(test_witness_leaves_out_rounds_of_a_shared_core),
-		cmocka_unit_test(test_witness_leaves_out_rounds_whose_clock_was_slow),
-		cmocka_unit_test(test_witness_knows_a_core_that_is_shared_all_the_time),
-		cmocka_unit_test(test_witness_of_two_rounds_knows_nothing),
+		cmocka_unit_test(test_smt_probe_keeps_an_unshared_core),
+		cmocka_unit_test(test_smt_probe_drops_rounds_of_a_shared_core),
+		cmocka_unit_test(test_smt_probe_drops_rounds_whose_clock_was_slow),
+		cmocka_unit_test(test_smt_probe_detects_a_core_that_is_shared_all_the_time),
+		cmocka_unit_test(test_smt_probe_of_two_rounds_is_inconclusive),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

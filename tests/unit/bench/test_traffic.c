@@ -72,7 +72,7 @@ static void test_traffic_between_nodes_by_channel_and_link(void **state)
 	loop_close(&r);
 }
 
-static void test_traffic_over_one_link(void **state)
+static void test_traffic_over_one_link_is_counted_there(void **state)
 {
 	(void)state;
 	char *one = loop_changed(loop_built_in("haswell-ep"), "uncore", "qpi_links", "1");
@@ -98,7 +98,7 @@ static void test_traffic_within_nodes_stays_off_the_links(void **state)
 }
 
 /* A processor whose uncore does not tell links still tells channels, of both sockets. */
-static void test_traffic_without_link_events(void **state)
+static void test_traffic_without_link_events_has_its_channels(void **state)
 {
 	(void)state;
 	loop_open(&r, loop_built_in("nehalem-ep"));
@@ -145,9 +145,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_traffic_is_held_against_the_arrays),
 		cmocka_unit_test(test_traffic_between_nodes_by_channel_and_link),
-		cmocka_unit_test(test_traffic_over_one_link),
+		cmocka_unit_test(test_traffic_over_one_link_is_counted_there),
 		cmocka_unit_test(test_traffic_within_nodes_stays_off_the_links),
-		cmocka_unit_test(test_traffic_without_link_events),
+		cmocka_unit_test(test_traffic_without_link_events_has_its_channels),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

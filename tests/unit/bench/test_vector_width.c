@@ -38,7 +38,7 @@ static void test_width_narrower_is_taken_where_it_is_faster_by_a_hundredth(void 
 	assert_string_equal(fastest(1000, 500), "k_triad_sse2");
 }
 
-static void test_width_the_fastest_of_three(void **state)
+static void test_width_is_the_fastest_of_three(void **state)
 {
 	(void)state;
 	struct trial t = { .choice = { { kernel_named("k_triad_avx512"), false }, { kernel_named("k_triad_avx"), false }, { kernel_named("k_triad_sse2"), false } }, .count = 3, .tries = 1,
@@ -151,7 +151,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_width_equals_stay_the_widest),
 		cmocka_unit_test(test_width_narrower_is_taken_where_it_is_faster_by_a_hundredth),
-		cmocka_unit_test(test_width_the_fastest_of_three),
+		cmocka_unit_test(test_width_is_the_fastest_of_three),
 		cmocka_unit_test(test_width_arrays_begin_alike_where_that_is_faster),
 		cmocka_unit_test(test_width_kernels_of_a_row_move_the_same),
 		cmocka_unit_test(test_width_is_tried_on_a_real_processor),

@@ -78,7 +78,7 @@ static void test_bandwidth_is_the_same_behind_others(void **state)
 }
 
 #define ALL "*_all.bandwidth,read.node_*"
-static void test_bandwidth_of_all_cores_nehalem_ep(void **state) { (void)state; finds("nehalem-ep", ALL, 21); }
+static void test_bandwidth_of_all_cores_nehalem_ep_is_found(void **state) { (void)state; finds("nehalem-ep", ALL, 21); }
 
 /* Each truth is found again after it has moved. */
 static void test_bandwidth_moved_truths_are_found(void **state)
@@ -111,7 +111,7 @@ int main(void)
 		cmocka_unit_test(test_bandwidth_nehalem_ep_is_found),
 		cmocka_unit_test(test_bandwidth_haswell_ep_is_found),
 		cmocka_unit_test(test_bandwidth_skylake_sp_is_found),
-		cmocka_unit_test(test_bandwidth_of_all_cores_nehalem_ep),
+		cmocka_unit_test(test_bandwidth_of_all_cores_nehalem_ep_is_found),
 		cmocka_unit_test(test_bandwidth_is_the_same_behind_others),
 		cmocka_unit_test(test_bandwidth_moved_truths_are_found),
 	};

@@ -120,7 +120,7 @@ static void test_cores_matrix_has_every_pair(void **state)
 }
 
 /* What other cores do meanwhile: lines lost to them, channels that they keep busy. */
-static void test_cores_rows_while_others_work(void **state)
+static void test_cores_rows_while_others_work_are_as_expected(void **state)
 {
 	(void)state;
 	static const struct { const char *name; unsigned ok; } machines[] = { { "nehalem-ep", 2 }, { "core2", 2 }, { "haswell-ep", 2 } };
@@ -198,7 +198,7 @@ static void test_cores_stores_past_the_caches_fill_the_channels(void **state)
 }
 
 /* Threads of one core find each other's lines in the L1. */
-static void test_cores_matrix_of_threads(void **state)
+static void test_cores_matrix_of_threads_has_the_l1(void **state)
 {
 	(void)state;
 	static const char *const threads[][3] = { { "topology", "threads", "2" }, { "topology", "sockets", "1" }, { "topology", "cores", "2" } };
@@ -456,10 +456,10 @@ int main(void)
 		cmocka_unit_test(test_cores_places_of_a_multicore_are_independent),
 		cmocka_unit_test(test_cores_loads_find_the_machines),
 		cmocka_unit_test(test_cores_matrix_has_every_pair),
-		cmocka_unit_test(test_cores_rows_while_others_work),
+		cmocka_unit_test(test_cores_rows_while_others_work_are_as_expected),
 		cmocka_unit_test(test_cores_loaded_latency_is_that_of_the_lines_under_way),
 		cmocka_unit_test(test_cores_stores_past_the_caches_fill_the_channels),
-		cmocka_unit_test(test_cores_matrix_of_threads),
+		cmocka_unit_test(test_cores_matrix_of_threads_has_the_l1),
 		cmocka_unit_test(test_cores_bimodal_samples_are_told),
 		cmocka_unit_test(test_cores_moved_truths_are_found),
 		cmocka_unit_test(test_cores_forwarded_modified_lines_are_unproven),

@@ -36,7 +36,7 @@ static const struct freq_lock_state *lock_of(const struct freq_locks *p, const c
 	return NULL;
 }
 
-static void test_freq_lock_writes_reads_back_and_puts_back(void **state)
+static void test_freq_lock_writes_reads_back_and_restores(void **state)
 {
 	(void)state;
 	static struct freq_locks p;
@@ -73,7 +73,7 @@ static void test_freq_lock_writes_reads_back_and_puts_back(void **state)
 }
 
 /* A ratio that firmware left low is raised, and comes back. */
-static void test_freq_lock_asks_for_the_base_ratio(void **state)
+static void test_freq_lock_requests_the_base_ratio(void **state)
 {
 	(void)state;
 	static struct freq_locks p;
@@ -172,8 +172,8 @@ static void test_freq_lock_never_switches_hwp_on(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_freq_lock_writes_reads_back_and_puts_back),
-		cmocka_unit_test(test_freq_lock_asks_for_the_base_ratio),
+		cmocka_unit_test(test_freq_lock_writes_reads_back_and_restores),
+		cmocka_unit_test(test_freq_lock_requests_the_base_ratio),
 		cmocka_unit_test(test_freq_lock_leaves_a_processor_without_turbo_alone),
 		cmocka_unit_test(test_freq_lock_holds_the_guaranteed_level_where_hwp_is_on),
 		cmocka_unit_test(test_freq_lock_never_switches_hwp_on),

@@ -254,7 +254,7 @@ static void test_lbr_architectural_takes_what_the_processor_says(void **state)
 }
 
 /* What the model raises #GP for, and what it passes over. */
-static void test_lbr_architectural_registers(void **state)
+static void test_lbr_architectural_registers_fault_on_other_depths_and_bits(void **state)
 {
 	(void)state;
 	uint64_t value;
@@ -287,7 +287,7 @@ int main(void)
 		cmocka_unit_test(test_lbr_mispredictions_of_either_format),
 		cmocka_unit_test(test_lbr_mispredictions_of_amd),
 		cmocka_unit_test(test_lbr_architectural_takes_what_the_processor_says),
-		cmocka_unit_test(test_lbr_architectural_registers),
+		cmocka_unit_test(test_lbr_architectural_registers_fault_on_other_depths_and_bits),
 		cmocka_unit_test(test_lbr_missing_is_unsupported_with_the_reason),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -276,7 +276,7 @@ static void test_pebs_what_cannot_be_sampled_is_refused_with_the_reason(void **s
 }
 
 /* The four layouts against records written out by hand. */
-static void test_pebs_record_layouts(void **state)
+static void test_pebs_records_of_four_formats_are_read(void **state)
 {
 	(void)state;
 	static struct fake fake;
@@ -314,7 +314,7 @@ static void test_pebs_record_layouts(void **state)
 
 /* An adaptive record of Ice Lake and of Golden Cove, written out by hand in the order of its groups: basic (format and size, eventing IP,
  * counters, TSC), memory (address, source, latency, TSX), registers. */
-static void test_pebs_adaptive_records(void **state)
+static void test_pebs_adaptive_records_are_read(void **state)
 {
 	(void)state;
 	static struct fake fake;
@@ -445,8 +445,8 @@ int main(void)
 		cmocka_unit_test(test_pebs_armed_outside_a_job_is_found),
 		cmocka_unit_test(test_pebs_fault_in_a_burst_leaves_nothing_on),
 		cmocka_unit_test(test_pebs_what_cannot_be_sampled_is_refused_with_the_reason),
-		cmocka_unit_test(test_pebs_record_layouts),
-		cmocka_unit_test(test_pebs_adaptive_records),
+		cmocka_unit_test(test_pebs_records_of_four_formats_are_read),
+		cmocka_unit_test(test_pebs_adaptive_records_are_read),
 		cmocka_unit_test(test_pebs_of_ice_lake_asks_for_adaptive_records),
 		cmocka_unit_test(test_pebs_of_sapphire_rapids_counts_the_auxiliary_event),
 		cmocka_unit_test(test_pebs_balance_tells_loss_from_shadow),

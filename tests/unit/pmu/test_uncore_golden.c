@@ -124,7 +124,7 @@ static void replays(const char *path, const char *machine)
 	uncore_rig_close(&r);
 }
 
-static void test_golden_each_box(void **state)
+static void test_golden_each_box_is_programmed_as_recorded(void **state)
 {
 	(void)state;
 	static struct uncore_rig r;
@@ -302,7 +302,7 @@ static void test_golden_all_is_as_found_after_every_kind_of_end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_golden_each_box),
+		cmocka_unit_test(test_golden_each_box_is_programmed_as_recorded),
 		cmocka_unit_test(test_golden_all_is_as_found_after_every_kind_of_end),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

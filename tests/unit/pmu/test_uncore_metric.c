@@ -150,7 +150,7 @@ static int64_t value(const char *expression, const uint64_t *counts, enum status
 	return milli;
 }
 
-static void test_metric_evaluator(void **state)
+static void test_metric_expressions_have_their_values_and_refuse_thin_divisors(void **state)
 {
 	(void)state;
 	const uint64_t big = 1ull << 46;
@@ -250,7 +250,7 @@ int main(void)
 		cmocka_unit_test(test_metric_every_one_is_planned_or_says_what_is_lacking),
 		cmocka_unit_test(test_metric_two_occupancies_take_two_runs),
 		cmocka_unit_test(test_metric_plans_do_not_depend_on_the_order_of_events),
-		cmocka_unit_test(test_metric_evaluator),
+		cmocka_unit_test(test_metric_expressions_have_their_values_and_refuse_thin_divisors),
 		cmocka_unit_test(test_metric_values_of_known_traffic),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

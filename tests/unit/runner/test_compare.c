@@ -114,7 +114,7 @@ static void test_compare_of_one_boot_says_so(void **state)
 }
 
 /* Equal values of a simulated machine have no spread at all: the last digit is no change, 1 % is. */
-static void test_compare_without_spread(void **state)
+static void test_compare_without_spread_ignores_the_last_digit(void **state)
 {
 	(void)state;
 	const double a[] = {10, 10, 10}, b[] = {10.001, 10.001, 10.001}, c[] = {10.1, 10.1, 10.1}, none[] = {0, 0, 0};
@@ -130,7 +130,7 @@ static void test_compare_without_spread(void **state)
 }
 
 /* From tables of Student's t: two-sided 5 %, 1 % and 0.1 %. */
-static void test_compare_student_quantiles(void **state)
+static void test_compare_students_t_agrees_with_tables(void **state)
 {
 	(void)state;
 	static const struct { double freedom, t, p; } known[] = {
@@ -146,7 +146,7 @@ static void test_compare_student_quantiles(void **state)
 	assert_true(statistics_student_p(1e9, 5) < 1e-30);
 }
 
-static void test_compare_median_of_even_and_odd(void **state)
+static void test_compare_median_is_the_middle_or_the_mean_of_two(void **state)
 {
 	(void)state;
 	double odd[] = {3, 1, 2}, even[] = {4, 1, 3, 2}, v[] = {1, 2, 9}, work[3];
@@ -158,9 +158,9 @@ static void test_compare_median_of_even_and_odd(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_compare_student_quantiles),
-		cmocka_unit_test(test_compare_median_of_even_and_odd),
-		cmocka_unit_test(test_compare_without_spread),
+		cmocka_unit_test(test_compare_students_t_agrees_with_tables),
+		cmocka_unit_test(test_compare_median_is_the_middle_or_the_mean_of_two),
+		cmocka_unit_test(test_compare_without_spread_ignores_the_last_digit),
 		cmocka_unit_test(test_compare_of_one_boot_says_so),
 		cmocka_unit_test(test_compare_equal_tables_show_no_change),
 		cmocka_unit_test(test_compare_three_boots_of_equal_tables),

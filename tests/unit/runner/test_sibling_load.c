@@ -36,7 +36,7 @@ static unsigned threads(unsigned *idle, int not, bool *own)
 	return n;
 }
 
-static void test_company_is_idle_and_elsewhere(void **state)
+static void test_sibling_load_has_idle_priority_on_the_other_cores(void **state)
 {
 	(void)state;
 	static struct topology t;
@@ -61,7 +61,7 @@ static void test_company_is_idle_and_elsewhere(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_company_is_idle_and_elsewhere),
+		cmocka_unit_test(test_sibling_load_has_idle_priority_on_the_other_cores),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,7 +15,7 @@
 #define SOCKETS 5u
 #define CORES   52u
 
-static void test_topology_beyond_255_processors(void **state)
+static void test_topology_has_all_of_more_than_255_processors(void **state)
 {
 	(void)state;
 	static struct loop_run r;
@@ -56,7 +56,7 @@ static void test_topology_beyond_255_processors(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_topology_beyond_255_processors),
+		cmocka_unit_test(test_topology_has_all_of_more_than_255_processors),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -115,7 +115,7 @@ static void test_core_buffers_bound_what_overlaps(void **state)
 	core_bench_close(b);
 }
 
-static void test_core_fences_order(void **state)
+static void test_core_fences_order_what_they_name(void **state)
 {
 	(void)state;
 	struct machine m = core_bench_machine("nehalem-ep");
@@ -151,7 +151,7 @@ int main(void)
 		cmocka_unit_test(test_core_unknown_store_address_blocks_until_trusted),
 		cmocka_unit_test(test_core_reorder_buffer_bounds_what_overlaps),
 		cmocka_unit_test(test_core_buffers_bound_what_overlaps),
-		cmocka_unit_test(test_core_fences_order),
+		cmocka_unit_test(test_core_fences_order_what_they_name),
 		cmocka_unit_test(test_core_locked_operations_cost_their_latency),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -99,7 +99,7 @@ static void test_latency_without_l3_and_l2(void **state)
 	rig_close(&r);
 }
 
-static void test_lfb_merges(void **state)
+static void test_lfb_merges_misses_to_one_line(void **state)
 {
 	(void)state;
 	struct rig r;
@@ -123,7 +123,7 @@ static void test_lfb_merges(void **state)
 	rig_close(&r);
 }
 
-static void test_lfb_limits(void **state)
+static void test_lfb_entries_limit_misses_in_flight(void **state)
 {
 	(void)state;
 	struct rig r;
@@ -233,8 +233,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_latency_is_the_formula),
 		cmocka_unit_test(test_latency_without_l3_and_l2),
-		cmocka_unit_test(test_lfb_merges),
-		cmocka_unit_test(test_lfb_limits),
+		cmocka_unit_test(test_lfb_merges_misses_to_one_line),
+		cmocka_unit_test(test_lfb_entries_limit_misses_in_flight),
 		cmocka_unit_test(test_channels_limit_bandwidth),
 		cmocka_unit_test(test_line_given_up_answers_at_once),
 		cmocka_unit_test(test_memory_is_small),

@@ -257,7 +257,7 @@ static const struct scene scenes[] = {
 	{ "flushed", { { 1, STORE }, { 0, FLUSH }, { -1, LOAD } }, { 0, LOAD }, SRC_LOCAL_DRAM, "EIII" },
 };
 
-static void test_mesif_scenes(void **state)
+static void test_mesif_accesses_end_in_the_protocols_states(void **state)
 {
 	(void)state;
 	static const unsigned shown[4] = { 0, 1, 4, 5 };
@@ -398,7 +398,7 @@ static void squeeze(enum kind kind, unsigned l2_cores, uint64_t policy, uint64_t
 	rig_close(&r);
 }
 
-static void test_mesif_invariants_inclusive(void **state)
+static void test_mesif_invariants_hold_with_an_inclusive_l3(void **state)
 {
 	(void)state;
 	squeeze(INCLUSIVE, 1, REPLACE_LRU, 1);
@@ -406,7 +406,7 @@ static void test_mesif_invariants_inclusive(void **state)
 	squeeze(INCLUSIVE, 2, REPLACE_LRU, 3);
 }
 
-static void test_mesif_invariants_victim(void **state)
+static void test_mesif_invariants_hold_with_a_victim_l3(void **state)
 {
 	(void)state;
 	squeeze(VICTIM, 1, REPLACE_LRU, 4);
@@ -414,7 +414,7 @@ static void test_mesif_invariants_victim(void **state)
 	squeeze(VICTIM, 2, REPLACE_RANDOM, 6);
 }
 
-static void test_mesif_invariants_without_l3(void **state)
+static void test_mesif_invariants_hold_without_l3(void **state)
 {
 	(void)state;
 	squeeze(NO_L3, 1, REPLACE_LRU, 7);
@@ -474,7 +474,7 @@ static void both_ways(bool l2, bool inclusive, unsigned ways, unsigned slices, u
 	rig_close(&r[1]);
 }
 
-static void test_mesif_misses_are_the_same_unheard(void **state)
+static void test_mesif_misses_are_the_same_without_subscribers(void **state)
 {
 	(void)state;
 	both_ways(true, true, 8, 1, 2, 9);
@@ -488,13 +488,13 @@ static void test_mesif_misses_are_the_same_unheard(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_mesif_scenes),
+		cmocka_unit_test(test_mesif_accesses_end_in_the_protocols_states),
 		cmocka_unit_test(test_mesif_follows_the_dictionary),
 		cmocka_unit_test(test_mesif_silent_eviction_costs_a_snoop),
-		cmocka_unit_test(test_mesif_invariants_inclusive),
-		cmocka_unit_test(test_mesif_invariants_victim),
-		cmocka_unit_test(test_mesif_invariants_without_l3),
-		cmocka_unit_test(test_mesif_misses_are_the_same_unheard),
+		cmocka_unit_test(test_mesif_invariants_hold_with_an_inclusive_l3),
+		cmocka_unit_test(test_mesif_invariants_hold_with_a_victim_l3),
+		cmocka_unit_test(test_mesif_invariants_hold_without_l3),
+		cmocka_unit_test(test_mesif_misses_are_the_same_without_subscribers),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -186,7 +186,7 @@ static void test_uncore_occupancy_is_the_latency(void **state)
 	rig_close(&r);
 }
 
-static void test_nt_stores_full_and_partial(void **state)
+static void test_nt_stores_write_full_or_partial_lines(void **state)
 {
 	(void)state;
 	for (unsigned bytes = 48; bytes <= 64; bytes += 16) {
@@ -221,7 +221,7 @@ static void test_nt_stores_full_and_partial(void **state)
 }
 
 /* A load of a line whose buffer is open finds it in memory, not in a cache. */
-static void test_nt_store_then_load(void **state)
+static void test_nt_store_then_load_finds_memory(void **state)
 {
 	(void)state;
 	struct rig r;
@@ -250,7 +250,7 @@ static void test_nt_buffer_of_a_thread_that_is_ahead(void **state)
 	rig_close(&r);
 }
 
-static void test_dram_pages(void **state)
+static void test_dram_open_pages_are_faster_and_conflicts_slower(void **state)
 {
 	(void)state;
 	struct rig r;
@@ -353,10 +353,10 @@ int main(void)
 		cmocka_unit_test(test_prefetch_off_by_its_bit),
 		cmocka_unit_test(test_prefetch_late_comes_when_asked_for),
 		cmocka_unit_test(test_uncore_occupancy_is_the_latency),
-		cmocka_unit_test(test_nt_stores_full_and_partial),
-		cmocka_unit_test(test_nt_store_then_load),
+		cmocka_unit_test(test_nt_stores_write_full_or_partial_lines),
+		cmocka_unit_test(test_nt_store_then_load_finds_memory),
 		cmocka_unit_test(test_nt_buffer_of_a_thread_that_is_ahead),
-		cmocka_unit_test(test_dram_pages),
+		cmocka_unit_test(test_dram_open_pages_are_faster_and_conflicts_slower),
 		cmocka_unit_test(test_link_limits_remote_bandwidth),
 		cmocka_unit_test(test_queues_never_hold_more_than_they_have),
 	};

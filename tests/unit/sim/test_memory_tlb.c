@@ -18,7 +18,7 @@ static struct tlb_reply ask(struct rig *r, uint64_t pa, enum translate_for what,
 
 static uint64_t cold(const struct machine *m) { return rig_l3(m, 0) + rig_ps(m, m->dram_local_ps); }
 
-static void test_tlb_levels(void **state)
+static void test_tlb_translations_are_found_in_the_nearest_level(void **state)
 {
 	(void)state;
 	struct rig r;
@@ -86,7 +86,7 @@ static unsigned level_of_run(uint64_t page_bytes, uint64_t pages, uint64_t stlb_
 	return level;
 }
 
-static void test_tlb_reach(void **state)
+static void test_tlb_levels_reach_as_far_as_their_entries(void **state)
 {
 	(void)state;
 	assert_int_equal(level_of_run(4096, 64, 0, 0), 1);
@@ -114,7 +114,7 @@ static void test_tlb_large_pages_walk_less(void **state)
 	}
 }
 
-static void test_tlb_walkers_and_waiting(void **state)
+static void test_tlb_walks_wait_for_a_free_walker(void **state)
 {
 	(void)state;
 	for (uint64_t walkers = 1; walkers <= 2; walkers++) {
@@ -144,10 +144,10 @@ static void test_tlb_walkers_and_waiting(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_tlb_levels),
-		cmocka_unit_test(test_tlb_reach),
+		cmocka_unit_test(test_tlb_translations_are_found_in_the_nearest_level),
+		cmocka_unit_test(test_tlb_levels_reach_as_far_as_their_entries),
 		cmocka_unit_test(test_tlb_large_pages_walk_less),
-		cmocka_unit_test(test_tlb_walkers_and_waiting),
+		cmocka_unit_test(test_tlb_walks_wait_for_a_free_walker),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -132,7 +132,7 @@ static void test_signal_cmask_and_its_inverse_share_all_cycles(void **state)
 	bench_close(&x);
 }
 
-static void test_signal_unheard_costs_and_counts_nothing(void **state)
+static void test_signal_without_subscribers_costs_and_counts_nothing(void **state)
 {
 	(void)state;
 	struct bench x = bench_open(false);
@@ -300,7 +300,7 @@ int main(void)
 		cmocka_unit_test(test_signal_pair_counts_while_certain_threads_are_awake),
 		cmocka_unit_test(test_signal_taps_equal_a_recount_of_every_cycle),
 		cmocka_unit_test(test_signal_cmask_and_its_inverse_share_all_cycles),
-		cmocka_unit_test(test_signal_unheard_costs_and_counts_nothing),
+		cmocka_unit_test(test_signal_without_subscribers_costs_and_counts_nothing),
 		cmocka_unit_test(test_signal_sleep_is_not_counted),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,7 +48,7 @@ static uint64_t measure(struct rig *r, unsigned core, const char *kernel, uint64
 	return b->tsc_after - b->tsc_before;
 }
 
-static void test_sim_map_checks_what_it_is_given(void **state)
+static void test_sim_map_refuses_ranges_that_do_not_fit(void **state)
 {
 	(void)state;
 	struct machine m = core_bench_machine("nehalem-ep");
@@ -335,7 +335,7 @@ static void test_sim_dead_core_times_out(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sim_map_checks_what_it_is_given),
+		cmocka_unit_test(test_sim_map_refuses_ranges_that_do_not_fit),
 		cmocka_unit_test(test_sim_a_job_begins_without_translations),
 		cmocka_unit_test(test_sim_measures_chains_and_loads_by_the_clock),
 		cmocka_unit_test(test_sim_unknown_instruction_is_named_by_its_bytes),

@@ -72,7 +72,7 @@ static enum status count(const char *const *names, unsigned n, unsigned node, ui
 #define READS 4096
 static bool all_reads(uint64_t v) { return v >= READS * 99 / 100 && v <= READS * 103 / 100; }
 
-static void test_trap_device_ids_of_channels_exchanged(void **state)
+static void test_trap_exchanged_device_ids_find_no_channel(void **state)
 {
 	(void)state;
 	static const struct uncore_device ids[8] = { { 0x2FB4, 20, 0 }, { 0x2FB5, 20, 1 }, { 0x2FB0, 21, 0 }, { 0x2FB1, 21, 1 },
@@ -136,7 +136,7 @@ static void test_trap_widths_are_probed(void **state)
 }
 
 /* The sample of 1.6.1: (mapping & (7 << 3 * i)) == nodeid. */
-static void test_trap_bus_sample_without_its_shift(void **state)
+static void test_trap_bus_map_needs_a_shift(void **state)
 {
 	(void)state;
 	unsigned ours = 0, samples = 0;
@@ -249,7 +249,7 @@ static void test_trap_miss_opcode_does_not_look_at_the_node(void **state)
 }
 
 /* The example of 2.1.2 programs 03 for LLC_VICTIMS, and preloads 2^48 - 1000 for the millionth event, without ov_en. */
-static void test_trap_examples_of_the_set_up(void **state)
+static void test_trap_manuals_example_counts_nothing(void **state)
 {
 	(void)state;
 	const struct access *a = sim_access(open_wrong("ha") ? r.sim : NULL);
@@ -321,7 +321,7 @@ static void test_trap_global_status_has_more_than_32_bits(void **state)
 }
 
 /* Occupancies have one counter; the others read 0 there, and the machine says so. */
-static void test_trap_occupancy_on_another_counter(void **state)
+static void test_trap_occupancy_on_another_counter_reads_0(void **state)
 {
 	(void)state;
 	static struct uncore_event events[512];
@@ -369,7 +369,7 @@ static void test_trap_filters_lie_where_the_tables_have_them(void **state)
 }
 
 /* Unit masks that lost a digit, names that do not exist, increments of 0. */
-static void test_trap_unit_masks_and_names(void **state)
+static void test_trap_unit_masks_have_all_digits(void **state)
 {
 	(void)state;
 	static const struct { const char *name; uint8_t umask; } units[] = {
@@ -406,7 +406,7 @@ static void test_trap_unit_masks_and_names(void **state)
 }
 
 /* Formulas: RDS 1 is F; what needs events that are not there; a clock of a quarter of the transfers. */
-static void test_trap_metrics(void **state)
+static void test_trap_metrics_are_right_or_name_what_they_lack(void **state)
 {
 	(void)state;
 	static const char *const lacking[] = { "imc.PCT_RD_REQUESTS", "imc.PCT_WR_REQUESTS", "pcu.PCT_CYC_FREQ_CURRENT_LTD" };
@@ -435,7 +435,7 @@ static void test_trap_metrics(void **state)
 }
 
 /* "QPI_LINKS: 2 for E5 v3 and 3 for E5 v3": there are up to three, and the third has boxes that only table 1-3 knows. */
-static void test_trap_third_link(void **state)
+static void test_trap_third_link_has_its_boxes(void **state)
 {
 	(void)state;
 	struct machine m = core_bench_machine("haswell-ep");
@@ -448,7 +448,7 @@ static void test_trap_third_link(void **state)
 }
 
 /* The iMC's fixed counter has bit 0 of its status, and is reset by bit 19. */
-static void test_trap_fixed_counter_of_a_channel(void **state)
+static void test_trap_fixed_counter_of_a_channel_has_its_own_reset_and_status(void **state)
 {
 	(void)state;
 	const char *const clocks[2] = { "UNC_M_DCLOCKTICKS.FIXED", "UNC_M_DCLOCKTICKS" };
@@ -476,25 +476,25 @@ static void test_trap_fixed_counter_of_a_channel(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_trap_device_ids_of_channels_exchanged),
+		cmocka_unit_test(test_trap_exchanged_device_ids_find_no_channel),
 		cmocka_unit_test(test_trap_irp_counters_of_ivy_bridge),
 		cmocka_unit_test(test_trap_irp_is_not_on_the_bus_of_the_uncore),
 		cmocka_unit_test(test_trap_widths_are_probed),
-		cmocka_unit_test(test_trap_bus_sample_without_its_shift),
+		cmocka_unit_test(test_trap_bus_map_needs_a_shift),
 		cmocka_unit_test(test_trap_sbo_registers_are_ten_apart),
 		cmocka_unit_test(test_trap_sbo_control_in_one_write),
 		cmocka_unit_test(test_trap_selects_that_latch_at_the_second_write),
 		cmocka_unit_test(test_trap_states_begin_at_bit_17),
 		cmocka_unit_test(test_trap_miss_opcode_does_not_look_at_the_node),
-		cmocka_unit_test(test_trap_examples_of_the_set_up),
+		cmocka_unit_test(test_trap_manuals_example_counts_nothing),
 		cmocka_unit_test(test_trap_cbo_and_sbo_do_not_stop_the_socket),
 		cmocka_unit_test(test_trap_global_status_has_more_than_32_bits),
-		cmocka_unit_test(test_trap_occupancy_on_another_counter),
+		cmocka_unit_test(test_trap_occupancy_on_another_counter_reads_0),
 		cmocka_unit_test(test_trap_filters_lie_where_the_tables_have_them),
-		cmocka_unit_test(test_trap_unit_masks_and_names),
-		cmocka_unit_test(test_trap_metrics),
-		cmocka_unit_test(test_trap_third_link),
-		cmocka_unit_test(test_trap_fixed_counter_of_a_channel),
+		cmocka_unit_test(test_trap_unit_masks_have_all_digits),
+		cmocka_unit_test(test_trap_metrics_are_right_or_name_what_they_lack),
+		cmocka_unit_test(test_trap_third_link_has_its_boxes),
+		cmocka_unit_test(test_trap_fixed_counter_of_a_channel_has_its_own_reset_and_status),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
