@@ -22,15 +22,6 @@ static const struct relation relations[] = {
 #define PAIRS(part, limit, why) { .kind = RELATION_PAIRS, .row = part, .other = limit, .reads = why },
 #define TWICE(part, limit, why) { .kind = RELATION_TWICE, .row = part, .other = limit, .reads = why },
 #include "bench/catalogue/relations.def"
-#undef AT_MOST
-#undef DIFFERENCE
-#undef EQUAL
-#undef PLATEAU
-#undef LESS
-#undef BELOW
-#undef FILLS
-#undef PAIRS
-#undef TWICE
 };
 
 #define ALLOWED_PERMILLE 30  /* of the larger value: rows of one run differ in clock and in background load */

@@ -28,15 +28,6 @@ static const struct { enum kind kind; const char *row, *other, *base; unsigned p
 #define PAIRS(part, limit, why) { PAIRS_KIND, part, limit, NULL, 0 },
 #define TWICE(part, limit, why) { TWICE_KIND, part, limit, NULL, 0 },
 #include "bench/catalogue/relations.def"
-#undef AT_MOST
-#undef DIFFERENCE
-#undef EQUAL
-#undef PLATEAU
-#undef LESS
-#undef BELOW
-#undef FILLS
-#undef PAIRS
-#undef TWICE
 };
 
 static struct writer w;

@@ -115,12 +115,8 @@ static void test_uncore_latency_taken_apart(void **state)
 static void test_uncore_latency_of_another_machine(void **state)
 {
 	(void)state;
-	char *far = loop_changed(loop_built_in("haswell-ep"), "dram", "remote_ps", "161000");
-	char *slow = loop_changed(far, "clock", "uncore_ratio", "17");
-	char *other = loop_changed(slow, "uncore", "reverse", "1");
+	char *other = loop_built_in_changed("haswell-ep", "dram.remote_ps=161000,clock.uncore_ratio=17,uncore.reverse=1");
 	taken_apart("remote memory 161 ns, uncore at 1.7 GHz, buses the other way round", other);
-	free(far);
-	free(slow);
 	free(other);
 }
 
@@ -166,9 +162,7 @@ static void test_uncore_latency_under_load_taken_apart(void **state)
 static void test_uncore_latency_tells_pages(void **state)
 {
 	(void)state;
-	char *first = loop_changed(loop_built_in("haswell-ep"), "dram", "open_page", "1");
-	char *open = loop_changed(first, "dram", "page_hit_ps", "12000");
-	char *text = loop_changed(open, "dram", "page_miss_ps", "15000");
+	char *text = loop_built_in_changed("haswell-ep", "dram.open_page=1,dram.page_hit_ps=12000,dram.page_miss_ps=15000");
 	loop_open(&r, text);
 	loop_suite(&r, "load.dram_local.latency,load.dram_page_hit.latency");
 	const struct row_result *random = memory_host_result(&r.host, "load.dram_local.latency"), *hit = memory_host_result(&r.host, "load.dram_page_hit.latency");
@@ -179,21 +173,15 @@ static void test_uncore_latency_tells_pages(void **state)
 	assert_true(random->queue.breakdown.pages_milli[BREAKDOWN_PAGE_MISS] > 900);
 	assert_true(hit->queue.breakdown.pages_milli[BREAKDOWN_PAGE_HIT] > 900);
 	loop_close(&r);
-	free(first);
-	free(open);
 	free(text);
 }
 
 /* Rows about open pages are ok only where the memory controller counts hits, or misses over hits. */
 static void page_rows(const char *machine, const char *open_page, const char *page_bytes, enum row_status hit, enum row_status miss)
 {
-	const char *const fields[][2] = { { "open_page", open_page }, { "page_hit_ps", "12000" }, { "page_miss_ps", "15000" }, { "page_bytes", page_bytes } };
-	char *text = strdup(loop_built_in(machine));
-	for (unsigned i = 0; i < COUNT_OF(fields); i++) {
-		char *changed = loop_changed(text, "dram", fields[i][0], fields[i][1]);
-		free(text);
-		text = changed;
-	}
+	char list[120];
+	snprintf(list, sizeof(list), "dram.open_page=%s,dram.page_hit_ps=12000,dram.page_miss_ps=15000,dram.page_bytes=%s", open_page, page_bytes);
+	char *text = loop_built_in_changed(machine, list);
 	loop_open(&r, text);
 	loop_suite(&r, "load.dram_page_*");
 	const struct row_result *h = memory_host_result(&r.host, "load.dram_page_hit.latency"), *m = memory_host_result(&r.host, "load.dram_page_miss.penalty");

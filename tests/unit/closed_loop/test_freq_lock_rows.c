@@ -21,23 +21,6 @@
 
 static struct loop_run r;
 
-static uint64_t msr(unsigned core, uint32_t address)
-{
-	const struct access *a = sim_access(r.sim);
-	uint64_t value = 0;
-	assert_int_equal(a->ops->rdmsr(a->self, core, address, &value), ST_OK);
-	return value;
-}
-
-static const struct freq_lock_state *lock_of(const struct freq_locks *p, const char *name, uint32_t address)
-{
-	for (unsigned i = 0; i < p->count; i++)
-		if (!strcmp(p->list[i].lock->name, name) && p->list[i].lock->msr == address)
-			return &p->list[i];
-	fail_msg("no %s in 0x%x", name, address);
-	return NULL;
-}
-
 /* Each of the rows has this status, and `ok` has the machine's true value. */
 static void all_rows(const char *machine, const char *changes, const char *which, enum row_status status)
 {
@@ -62,17 +45,17 @@ static void test_freq_lock_turbo_off_keeps_the_clock(void **state)
 	static const char turbo[] = "fault.ratio_period_us=30,fault.ratio_other=16,fault.ratio_turbo=1";
 	static const char locked[] = "fault.ratio_period_us=30,fault.ratio_other=16,fault.ratio_turbo=1,fault.turbo_locked=1";
 	all_rows("nehalem-ep", turbo, ROWS, ROW_OK);
-	assert_int_equal(lock_of(&r.sum.locks, "turbo", MISC_ENABLE)->set, 8);
+	assert_int_equal(loop_lock_of(&r.sum.locks, "turbo", MISC_ENABLE)->set, 8);
 	assert_non_null(strstr(memory_host_file(&r.host, "results.json"),
 		"\"hwp\": false, \"pinned\": [{\"name\": \"turbo\", \"msr\": \"0x1a0\", \"bits\": [38, 38], \"found\": 0, \"wanted\": 1, "
 		"\"already\": 0, \"set\": 8, \"refused\": 0}"));
 	assert_int_equal(msr_guard_restore(&r.guard), ST_OK);
-	assert_int_equal(msr(0, MISC_ENABLE) >> 38 & 1, 0);
+	assert_int_equal(loop_msr(&r, 0, MISC_ENABLE) >> 38 & 1, 0);
 	loop_close(&r);
 	/* Firmware that has locked it: the clock moves, no row is ok, and the results say that nothing could be done. */
 	all_rows("nehalem-ep", locked, ROWS, ROW_NOISY);
-	assert_int_equal(lock_of(&r.sum.locks, "turbo", MISC_ENABLE)->refused, 8);
-	assert_int_equal(lock_of(&r.sum.locks, "turbo", PERF_CTL)->refused, 8);
+	assert_int_equal(loop_lock_of(&r.sum.locks, "turbo", MISC_ENABLE)->refused, 8);
+	assert_int_equal(loop_lock_of(&r.sum.locks, "turbo", PERF_CTL)->refused, 8);
 	assert_true(r.sum.disturbances.clock > 0);
 	assert_int_equal(msr_guard_restore(&r.guard), ST_OK);
 	loop_close(&r);
@@ -86,7 +69,7 @@ static void test_freq_lock_uncore_limits_keep_the_uncore_clock(void **state)
 	static const char unwatched[] = "fault.uncore_float_ratio=12,fault.uncore_float_range=1,fault.msr_missing=0x620,pmu.uncore=none";
 	all_rows("haswell-ep", range, "load.l3.latency", ROW_OK);
 	assert_int_equal(msr_guard_restore(&r.guard), ST_OK);
-	assert_int_equal(msr(0, UNCORE_LIMIT), 12 << 8 | 23);
+	assert_int_equal(loop_msr(&r, 0, UNCORE_LIMIT), 12 << 8 | 23);
 	loop_close(&r);
 	/* The uncore's own clock counter sees it wander; where there is none, nobody knows. */
 	static const struct { const char *what, *reason; } unlocked[] = { { missing, "the uncore clock moved" }, { unwatched, "could not be pinned" } };
@@ -94,7 +77,7 @@ static void test_freq_lock_uncore_limits_keep_the_uncore_clock(void **state)
 		char *text = loop_built_in_changed("haswell-ep", unlocked[i].what);
 		loop_open(&r, text);
 		loop_suite(&r, "load.l3.latency");
-		assert_int_equal(lock_of(&r.sum.locks, "uncore_ratio", UNCORE_LIMIT)->refused, sim_access(r.sim)->cores);
+		assert_int_equal(loop_lock_of(&r.sum.locks, "uncore_ratio", UNCORE_LIMIT)->refused, sim_access(r.sim)->cores);
 		assert_int_equal(r.host.results[0].status, ROW_UNPROVEN);
 		assert_non_null(strstr(r.host.results[0].reason, unlocked[i].reason));
 		loop_close(&r);
@@ -114,11 +97,11 @@ static void test_freq_lock_keeps_the_clocks_of_later_servers(void **state)
 		snprintf(changes, sizeof(changes), "fault.uncore_float_ratio=12,fault.uncore_float_us=3000,fault.uncore_float_range=1,"
 		         "fault.ratio_period_us=30,fault.ratio_other=16,fault.ratio_turbo=1%s", servers[i].model);
 		all_rows(servers[i].machine, changes, "load.l3.latency,load.dram_local.latency", ROW_OK);
-		assert_int_equal(lock_of(&r.sum.locks, "uncore_ratio", UNCORE_LIMIT)->refused, 0);
-		assert_int_equal(lock_of(&r.sum.locks, "turbo", MISC_ENABLE)->set, sim_access(r.sim)->cores);
+		assert_int_equal(loop_lock_of(&r.sum.locks, "uncore_ratio", UNCORE_LIMIT)->refused, 0);
+		assert_int_equal(loop_lock_of(&r.sum.locks, "turbo", MISC_ENABLE)->set, sim_access(r.sim)->cores);
 		assert_int_equal(msr_guard_restore(&r.guard), ST_OK);
-		assert_int_equal(msr(0, UNCORE_LIMIT) >> 8, 12);
-		assert_int_equal(msr(0, MISC_ENABLE) >> 38 & 1, 0);
+		assert_int_equal(loop_msr(&r, 0, UNCORE_LIMIT) >> 8, 12);
+		assert_int_equal(loop_msr(&r, 0, MISC_ENABLE) >> 38 & 1, 0);
 		loop_close(&r);
 	}
 }
@@ -130,9 +113,9 @@ static void test_freq_lock_keeps_the_ring_clock_of_clients(void **state)
 	static const char *const machines[] = { "skylake", "alder-lake" };
 	for (unsigned i = 0; i < COUNT_OF(machines); i++) {
 		all_rows(machines[i], "fault.uncore_float_ratio=12,fault.uncore_float_us=3000,fault.uncore_float_range=1", "load.l3.latency", ROW_OK);
-		assert_int_equal(lock_of(&r.sum.locks, "uncore_ratio", UNCORE_LIMIT)->refused, 0);
+		assert_int_equal(loop_lock_of(&r.sum.locks, "uncore_ratio", UNCORE_LIMIT)->refused, 0);
 		assert_int_equal(msr_guard_restore(&r.guard), ST_OK);
-		assert_int_equal(msr(0, UNCORE_LIMIT) >> 8, 12);
+		assert_int_equal(loop_msr(&r, 0, UNCORE_LIMIT) >> 8, 12);
 		loop_close(&r);
 	}
 	all_rows("skylake", "fault.uncore_float_ratio=12,fault.uncore_float_us=3000,fault.uncore_float_range=1,fault.msr_missing=0x620", "load.l3.latency", ROW_UNPROVEN);

@@ -19,23 +19,6 @@
 
 static struct loop_run r;
 
-static uint64_t msr(unsigned core, uint32_t address)
-{
-	const struct access *a = sim_access(r.sim);
-	uint64_t value = 0;
-	assert_int_equal(a->ops->rdmsr(a->self, core, address, &value), ST_OK);
-	return value;
-}
-
-static const struct freq_lock_state *lock_of(const struct freq_locks *p, const char *name, uint32_t address)
-{
-	for (unsigned i = 0; i < p->count; i++)
-		if (!strcmp(p->list[i].lock->name, name) && p->list[i].lock->msr == address)
-			return &p->list[i];
-	fail_msg("no %s in 0x%x", name, address);
-	return NULL;
-}
-
 static void test_freq_lock_writes_reads_back_and_restores(void **state)
 {
 	(void)state;
@@ -47,27 +30,27 @@ static void test_freq_lock_writes_reads_back_and_restores(void **state)
 	unsigned cores = sim_access(r.sim)->cores;
 	for (unsigned i = 0; i < COUNT_OF(registers); i++)
 		for (unsigned core = 0; core < cores; core++)
-			before[i][core] = msr(core, registers[i]);
+			before[i][core] = loop_msr(&r, core, registers[i]);
 	assert_int_equal(before[2][0], 12 << 8 | 23);
 	freq_lock_clocks(&r.guard.access, &r.cpu, &p);
 	assert_int_equal(p.count, 4);
 	assert_false(p.hwp);
 	for (unsigned core = 0; core < cores; core++) {
-		assert_true(msr(core, MISC_ENABLE) >> 38 & 1);
-		assert_int_equal(msr(core, PERF_CTL), 1ull << 32 | 23 << 8);
-		assert_int_equal(msr(core, UNCORE_LIMIT), 23 << 8 | 23);
+		assert_true(loop_msr(&r, core, MISC_ENABLE) >> 38 & 1);
+		assert_int_equal(loop_msr(&r, core, PERF_CTL), 1ull << 32 | 23 << 8);
+		assert_int_equal(loop_msr(&r, core, UNCORE_LIMIT), 23 << 8 | 23);
 	}
-	assert_int_equal(lock_of(&p, "turbo", MISC_ENABLE)->set, cores);
-	assert_int_equal(lock_of(&p, "turbo", PERF_CTL)->set, cores);
-	assert_int_equal(lock_of(&p, "core_ratio", PERF_CTL)->already, cores);
-	assert_int_equal(lock_of(&p, "core_ratio", PERF_CTL)->wanted, 23);
-	assert_int_equal(lock_of(&p, "uncore_ratio", UNCORE_LIMIT)->found, 12);
-	assert_int_equal(lock_of(&p, "uncore_ratio", UNCORE_LIMIT)->set, cores);
+	assert_int_equal(loop_lock_of(&p, "turbo", MISC_ENABLE)->set, cores);
+	assert_int_equal(loop_lock_of(&p, "turbo", PERF_CTL)->set, cores);
+	assert_int_equal(loop_lock_of(&p, "core_ratio", PERF_CTL)->already, cores);
+	assert_int_equal(loop_lock_of(&p, "core_ratio", PERF_CTL)->wanted, 23);
+	assert_int_equal(loop_lock_of(&p, "uncore_ratio", UNCORE_LIMIT)->found, 12);
+	assert_int_equal(loop_lock_of(&p, "uncore_ratio", UNCORE_LIMIT)->set, cores);
 	assert_int_equal(r.guard.refused, 0);
 	assert_int_equal(msr_guard_restore(&r.guard), ST_OK);
 	for (unsigned i = 0; i < COUNT_OF(registers); i++)
 		for (unsigned core = 0; core < cores; core++)
-			assert_int_equal(msr(core, registers[i]), before[i][core]);
+			assert_int_equal(loop_msr(&r, core, registers[i]), before[i][core]);
 	loop_close(&r);
 	free(text);
 }
@@ -82,11 +65,11 @@ static void test_freq_lock_requests_the_base_ratio(void **state)
 	for (unsigned core = 0; core < a->cores; core++)
 		assert_int_equal(a->ops->wrmsr(a->self, core, PERF_CTL, 12 << 8), ST_OK);
 	freq_lock_clocks(&r.guard.access, &r.cpu, &p);
-	assert_int_equal(msr(3, PERF_CTL) >> 8 & 0xFF, 25);
-	assert_int_equal(lock_of(&p, "core_ratio", PERF_CTL)->found, 12);
-	assert_int_equal(lock_of(&p, "core_ratio", PERF_CTL)->set, a->cores);
+	assert_int_equal(loop_msr(&r, 3, PERF_CTL) >> 8 & 0xFF, 25);
+	assert_int_equal(loop_lock_of(&p, "core_ratio", PERF_CTL)->found, 12);
+	assert_int_equal(loop_lock_of(&p, "core_ratio", PERF_CTL)->set, a->cores);
 	assert_int_equal(msr_guard_restore(&r.guard), ST_OK);
-	assert_int_equal(msr(3, PERF_CTL), 12 << 8);
+	assert_int_equal(loop_msr(&r, 3, PERF_CTL), 12 << 8);
 	loop_close(&r);
 }
 
@@ -121,26 +104,26 @@ static void test_freq_lock_holds_the_guaranteed_level_where_hwp_is_on(void **sta
 	loop_open(&r, text);
 	const struct access *a = sim_access(r.sim);
 	assert_int_equal(a->ops->wrmsr(a->self, 2, HWP_REQUEST, 1ull << 42), ST_OK);
-	const uint64_t first = msr(0, HWP_REQUEST), package = msr(0, 0x772);
+	const uint64_t first = loop_msr(&r, 0, HWP_REQUEST), package = loop_msr(&r, 0, 0x772);
 	freq_lock_clocks(&r.guard.access, &r.cpu, &p);
 	assert_true(p.hwp);
-	assert_non_null(lock_of(&p, "core_ratio", PERF_CTL)->absent);
-	assert_int_equal(lock_of(&p, "core_ratio", PERF_CTL)->wanted, 25);
+	assert_non_null(loop_lock_of(&p, "core_ratio", PERF_CTL)->absent);
+	assert_int_equal(loop_lock_of(&p, "core_ratio", PERF_CTL)->wanted, 25);
 	for (unsigned core = 0; core < a->cores; core++)
-		assert_int_equal(msr(core, HWP_REQUEST), core == 2 ? 31 * 0x010101 : HWP_LEVELS(31, 0));
-	assert_int_equal(lock_of(&p, "hwp", HWP_REQUEST)->set, 1); /* bit 42 */
-	assert_int_equal(lock_of(&p, "hwp", HWP_REQUEST)->already, a->cores - 1);
-	assert_int_equal(lock_of(&p, "turbo", MISC_ENABLE)->set, a->cores);
+		assert_int_equal(loop_msr(&r, core, HWP_REQUEST), core == 2 ? 31 * 0x010101 : HWP_LEVELS(31, 0));
+	assert_int_equal(loop_lock_of(&p, "hwp", HWP_REQUEST)->set, 1); /* bit 42 */
+	assert_int_equal(loop_lock_of(&p, "hwp", HWP_REQUEST)->already, a->cores - 1);
+	assert_int_equal(loop_lock_of(&p, "turbo", MISC_ENABLE)->set, a->cores);
 	assert_int_equal(r.guard.refused, 0);
 	/* no descriptor lets the rest be written */
 	for (uint32_t address = 0x770; address <= 0x777; address++)
 		if (address != HWP_REQUEST)
 			assert_int_equal(r.guard.access.ops->wrmsr(r.guard.access.self, 0, address, 1), ST_REFUSED);
 	assert_int_equal(msr_guard_restore(&r.guard), ST_OK);
-	assert_int_equal(msr(0, HWP_REQUEST), first);
-	assert_int_equal(msr(2, HWP_REQUEST), 1ull << 42);
-	assert_int_equal(msr(0, 0x772), package);
-	assert_int_equal(msr(0, 0x770), 1);
+	assert_int_equal(loop_msr(&r, 0, HWP_REQUEST), first);
+	assert_int_equal(loop_msr(&r, 2, HWP_REQUEST), 1ull << 42);
+	assert_int_equal(loop_msr(&r, 0, 0x772), package);
+	assert_int_equal(loop_msr(&r, 0, 0x770), 1);
 	loop_close(&r);
 	free(text);
 	/* The level cannot be read: nothing is asked for, and that is told. */
@@ -150,7 +133,7 @@ static void test_freq_lock_holds_the_guaranteed_level_where_hwp_is_on(void **sta
 	for (unsigned i = 0; i < p.count; i++)
 		if (!strcmp(p.list[i].lock->name, "hwp") && p.list[i].lock->low != 42)
 			assert_int_equal(p.list[i].refused, sim_access(r.sim)->cores);
-	assert_int_equal(msr(0, HWP_REQUEST), first + (38 - 31 * 38 / 25) * 256);
+	assert_int_equal(loop_msr(&r, 0, HWP_REQUEST), first + (38 - 31 * 38 / 25) * 256);
 	loop_close(&r);
 	free(text);
 }
@@ -162,9 +145,9 @@ static void test_freq_lock_never_switches_hwp_on(void **state)
 	loop_open(&r, loop_built_in("skylake-sp"));
 	freq_lock_clocks(&r.guard.access, &r.cpu, &p);
 	assert_false(p.hwp);
-	assert_string_equal(lock_of(&p, "hwp", HWP_REQUEST)->absent, "HWP is off");
-	assert_int_equal(lock_of(&p, "core_ratio", PERF_CTL)->already, sim_access(r.sim)->cores);
-	assert_int_equal(msr(0, 0x770), 0);
+	assert_string_equal(loop_lock_of(&p, "hwp", HWP_REQUEST)->absent, "HWP is off");
+	assert_int_equal(loop_lock_of(&p, "core_ratio", PERF_CTL)->already, sim_access(r.sim)->cores);
+	assert_int_equal(loop_msr(&r, 0, 0x770), 0);
 	assert_int_equal(msr_guard_restore(&r.guard), ST_OK);
 	loop_close(&r);
 }

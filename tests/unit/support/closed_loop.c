@@ -142,3 +142,20 @@ void loop_close(struct loop_run *r)
 	sim_close(r->sim);
 	free(r->saved);
 }
+
+uint64_t loop_msr(const struct loop_run *r, unsigned core, uint32_t address)
+{
+	const struct access *a = sim_access(r->sim);
+	uint64_t value = 0;
+	assert_int_equal(a->ops->rdmsr(a->self, core, address, &value), ST_OK);
+	return value;
+}
+
+const struct freq_lock_state *loop_lock_of(const struct freq_locks *p, const char *name, uint32_t address)
+{
+	for (unsigned i = 0; i < p->count; i++)
+		if (!strcmp(p->list[i].lock->name, name) && p->list[i].lock->msr == address)
+			return &p->list[i];
+	fail_msg("no %s in 0x%x", name, address);
+	return NULL;
+}

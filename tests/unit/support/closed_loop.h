@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "pmu/backend/msr_guard.h"
+#include "pmu/core/freq_lock.h"
 #include "pmu/sim/backend/sim.h"
 #include "tests/unit/support/memory_host.h"
 
@@ -39,5 +40,10 @@ void loop_print(const struct loop_run *r);
 /* No row may cost more instructions than it declares. */
 void loop_keeps_to_budgets(const struct loop_run *r);
 void loop_close(struct loop_run *r);
+
+/* A register of a core, read past the guard. */
+uint64_t loop_msr(const struct loop_run *r, unsigned core, uint32_t address);
+/* The lock of that name in that register; it must be there. */
+const struct freq_lock_state *loop_lock_of(const struct freq_locks *p, const char *name, uint32_t address);
 
 #endif
