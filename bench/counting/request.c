@@ -2,7 +2,6 @@
 #include "bench/counting/request_parts.h"
 #include "bench/catalogue/names.h"
 
-
 void request_init(struct request_list *l, const struct processor *p)
 {
 	memset(l, 0, sizeof(*l));
