@@ -89,8 +89,10 @@ static enum status open_set(struct stat_workload *w, unsigned i)
 		st = ST_OK;
 	} else {
 		w->sets[i] = w->loop.sets[0];
+		const unsigned slots = (unsigned)((w->sets[i].shape.span_bytes + PAGE_1G - 1) / PAGE_1G);
+
 		w->sets[i].mapped = w->sets[i].code_mapped = false;
-		st = window_set_up(b, &w->sets[i], SLOT_OF_OTHERS + i, &w->result);
+		st = window_set_up(b, &w->sets[i], SLOT_OF_OTHERS + i * slots, &w->result);
 	}
 	return st == ST_OK ? window_warm_up(b, w->row, &w->sets[i], WINDOW_TEST, &w->job) : st;
 }

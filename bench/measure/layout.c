@@ -225,7 +225,9 @@ static enum status shape_dram(const struct row *r, const struct cpu *cpu, struct
 		}
 		break;
 	}
-	if (s->span_bytes > PAGE_1G)
+	if (s->span_bytes > SPAN_MAX)
+		return unsupported(reason, capacity, "six times the last-level cache is more than 6 GiB");
+	if (s->span_bytes > PAGE_1G && r->baseline != BASELINE_NONE)
 		return unsupported(reason, capacity, "six times the last-level cache is more than 1 GiB");
 	return ST_OK;
 }

@@ -10,6 +10,7 @@
 #define SHAPE_LINE_BYTES_LEAST 16 /* smaller line sizes of CPUID are not believed */
 #define SHAPE_PAGE_GROUP 8        /* page-table entries of 8 bytes in a line of 64 */
 
+#define SPAN_MAX (6 * PAGE_1G) /* of a row in memory: beyond it are pages of samples (bench/sampling/sample_ibs.c) and of the bus lock */
 #define LARGE_SPAN_MAX (256 * PAGE_1G) /* of a row about large pages */
 
 /* The size and form of a working set on the machine at hand. */

@@ -196,28 +196,31 @@ uint64_t multicore_ticks(const struct multicore *c, unsigned n)
 	return most;
 }
 
-/* Each core's part of the data space: a GiB, or as many halvings of it as let all processors in. */
-static uint64_t member_bytes(const struct access *a)
+/* Where a core's part of the data space begins: behind those of the members before it, each a GiB, or as many halvings of it as let all processors in,
+ * or several of these where a last level is so large. */
+static uint64_t member_va(const struct multicore *c, unsigned member)
 {
-	uint64_t bytes = PAGE_1G;
+	uint64_t part = PAGE_1G, va = SPACE_DATA + FIRST_SLOT * PAGE_1G;
 
-	while (FIRST_SLOT * PAGE_1G + a->cores * bytes > SPACE_END - SPACE_DATA)
-		bytes /= 2;
-	return bytes;
+	while (FIRST_SLOT * PAGE_1G + c->b->a->cores * part > SPACE_END - SPACE_DATA)
+		part /= 2;
+	for (unsigned i = 0; i < member; i++)
+		va += c->members[i].set.mapped ? (c->members[i].set.map.bytes + part - 1) / part * part : part;
+	return va;
 }
 
 enum status multicore_map(struct multicore *c, unsigned member, unsigned node, struct row_result *out)
 {
 	const struct access *a = c->b->a;
 	struct working_set *w = &c->members[member].set;
-	const uint64_t part = member_bytes(a);
+	const uint64_t va = member_va(c, member);
 	uint64_t page = w->shape.page_bytes;
 	enum status st;
 
-	if (w->shape.span_bytes > part)
+	if (va >= SPACE_END || w->shape.span_bytes > SPACE_END - va - page)
 		return ST_FULL;
 	for (;;) {
-		w->map = (struct mapping){ .va = SPACE_DATA + FIRST_SLOT * PAGE_1G + member * part, .page_bytes = page, .node = node,
+		w->map = (struct mapping){ .va = va, .page_bytes = page, .node = node,
 		                           .bytes = (w->shape.span_bytes + page - 1) / page * page };
 		st = a->ops->map(a->self, &w->map);
 		if (st != ST_UNSUPPORTED || page == PAGE_4K)

@@ -31,6 +31,10 @@ for bits in 128:sse2 256:avx; do
 done
 check "sim_kernels_are_taken" run --machine zen4 --suite 'triad.l1.bandwidth,copy.l1_all.bandwidth,load.l1.latency' --repetitions 3 --kernels k_triad_grouped_sse2,k_copy_avx
 check "sim_kernels_are_kept" results '.settings.kernels == "k_triad_grouped_sse2,k_copy_avx" and [.rows[].kernel] == ["k_chase", "k_triad_grouped_sse2", "k_copy_avx"]'
+# A last level of Emerald Rapids' size: the arrays of a core are larger than a GiB.
+awk '/^\[/ { l3 = $0 == "[l3]" } l3 && /^bytes =/ { $0 = "bytes = 335544320" } l3 && /^slices =/ { $0 = "slices = 40" } l3 && /^ways =/ { $0 = "ways = 16" } { print }' \
+	tables/machines/sapphire-rapids.machine >"$work/large.machine"
+check "sim_streams_exceed_a_last_level_of_320_mebibytes" says 0 '^read\.dram_all\.bandwidth .* ok$' run --machine "$work/large.machine" --suite read.dram_all.bandwidth --cores 0-1
 check "sim_repetitions_are_taken" run --suite load.l1.latency --repetitions 3
 check "sim_repetitions_are_kept" results '.settings.repetitions == 3 and .rows[0].samples <= 3'
 check "sim_default_machine_is_the_built_in_one" says 0 "SIMULATED machine \(sim:nehalem-ep\)" run --suite load.l1.latency --machine nehalem-ep

@@ -40,4 +40,13 @@ pairs() {
 }
 check "many_cores_6x48_has_a_matrix" measured 6 48 core_to_core.modified_same_socket.latency
 check "many_cores_6x48_matrix_has_each_pair" pairs
+# A last level of 320 MiB: the first core's arrays are larger than the part of the address space that others have.
+awk '/^\[/ { l3 = $0 == "[l3]" } l3 && /^bytes =/ { $0 = "bytes = 335544320" } l3 && /^slices =/ { $0 = "slices = 40" } l3 && /^ways =/ { $0 = "ways = 16" } { print }' \
+	tables/machines/sapphire-rapids.machine >"$work/large.machine"
+large() { # footprint of both cores
+	rm -rf "$work/run"
+	"$s" run --backend sim --machine "$work/large.machine" --suite copy.dram_all.bandwidth --cores 0-1 --out "$work/run" || return 1
+	jq -e '.rows[0] | .status == "ok" and .footprint_bytes > 3 * 1073741824' "$work"/run/*/results.json
+}
+check "many_cores_streams_exceed_a_last_level_of_320_mebibytes" large
 tap_end

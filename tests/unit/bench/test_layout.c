@@ -217,6 +217,26 @@ static void test_layout_arrays_in_memory_outlast_the_windows(void **state)
 	assert_true(s.array_bytes >= 24 * (2 * 2 * 131072 + 1024 * 256) + 5 * 524288 / 3 * 4);
 }
 
+/* Last levels of Emerald and Granite Rapids: 320 and 504 MiB. */
+static void test_layout_arrays_exceed_a_last_level_of_hundreds_of_mebibytes(void **state)
+{
+	(void)state;
+	struct cpu cpu = nehalem();
+	struct shape s;
+	char why[128];
+
+	for (unsigned mebibytes = 320; mebibytes <= 504; mebibytes += 184) {
+		cpu.caches[2].bytes = (uint64_t)mebibytes << 20;
+		assert_int_equal(shape_of_test(row("triad.dram.bandwidth"), &cpu, &s, why, sizeof(why)), ST_OK);
+		assert_int_equal(s.array_bytes, PAGE_1G);
+		assert_int_equal(shape_of_test(row("load.dram_local_big.latency"), &cpu, &s, why, sizeof(why)), ST_OK);
+		assert_int_equal(s.bytes, 6 * cpu.caches[2].bytes);
+	}
+	cpu.caches[2].bytes = 1100ull << 20;
+	assert_int_equal(shape_of_test(row("triad.dram.bandwidth"), &cpu, &s, why, sizeof(why)), ST_UNSUPPORTED);
+	assert_string_equal(why, "six times the last-level cache is more than 6 GiB");
+}
+
 /* Lines for an L1 of 8 KiB, however many loads a window has. */
 static void test_layout_threads_of_a_core_share_few_lines(void **state)
 {
@@ -380,6 +400,7 @@ int main(void)
 		cmocka_unit_test(test_layout_page_lines_spread_over_the_sets),
 		cmocka_unit_test(test_layout_an_l2_of_two_ways_gives_two_thirds),
 		cmocka_unit_test(test_layout_arrays_in_memory_outlast_the_windows),
+		cmocka_unit_test(test_layout_arrays_exceed_a_last_level_of_hundreds_of_mebibytes),
 		cmocka_unit_test(test_layout_threads_of_a_core_share_few_lines),
 		cmocka_unit_test(test_layout_windows_of_a_pair_touch_the_same_pages),
 		cmocka_unit_test(test_layout_missing_levels_have_reasons), cmocka_unit_test(test_layout_walks_where_the_l2_is_small),
