@@ -3,7 +3,8 @@
  * All cores run the same stream, each in its own arrays in memory of its own node or of the node that the row names. The rate is all bytes over
  * the slope of two run lengths, n and 2n iterations. DRAM rows take n and 4n. Where lines are flushed first, and on simulated machines, each
  * pair of DRAM windows starts at a random offset: which banks the cores meet in is chance, and a window keeps the pattern it starts with, so
- * the value is a mean over offsets. */
+ * the value is a mean over offsets. Where lines are not flushed, windows follow one another from there, and the victims that a window meets depend
+ * on its place in the round: every other round takes the longer window first. */
 #include "bench/multicore/multicore_buffers.h"
 #include "bench/measure/vector_width.h"
 #include "bench/catalogue/series.h"
@@ -75,7 +76,7 @@ static enum status reduce(struct multicore *c, unsigned n, const struct traffic 
 	if (st == ST_OK && slope.value_micro > 0) {
 		p->rate_milli = mul_div((int64_t)c->members[0].set.kernel->data_bytes * n * 1000000000, (int64_t)b->a->tsc_hz, slope.value_micro);
 		p->spread_milli = mul_div(p->rate_milli, slope.spread_micro, slope.value_micro);
-		traffic_reduce(t, b, p->good, (int64_t)units, slope.value_micro, &p->traffic);
+		traffic_reduce(t, b, p->good, (int64_t)units, slope.value_micro, c->moves ? STAT_MEAN : STAT_MEDIAN, &p->traffic);
 	}
 	for (unsigned e = 0; st == ST_OK && c->counting.on && e < c->counting.events; e++) {
 		st = reduce_slope(b->counts[0][e], p->good, (int64_t)units, STAT_MEDIAN, &count);
@@ -118,13 +119,14 @@ static enum status measure(struct multicore *c, unsigned n, struct traffic *t, s
 		bool together = true;
 
 		c->pairs = c->moves && c->pairs <= pair ? pair + 1 : c->pairs;
-		for (unsigned longer = 0; longer < windows && st == ST_OK; longer++) {
+		for (unsigned w = 0; w < windows && st == ST_OK; w++) {
+			const unsigned longer = windows == 2 && c->starts_bytes && pair % 2 ? !w : w;
 			bool this_one;
 
 			bench_working(b);
-			for (unsigned i = 0; i < n && (cold || (c->moves && !longer)); i++)
+			for (unsigned i = 0; i < n && (cold || (c->moves && !w)); i++)
 				c->members[i].set.at = multicore_start_offset(c, i, pair);
-			if (c->starts_bytes && !longer && (st = multicore_lead(c, n)) != ST_OK)
+			if (c->starts_bytes && !w && (st = multicore_lead(c, n)) != ST_OK)
 				return st;
 			for (unsigned i = 0; i < n; i++)
 				c->members[i].units = longer ? window * times : window;
