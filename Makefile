@@ -6,7 +6,7 @@
 #   make image    a disk image to write to a USB stick;  make usb DEV=/dev/sdX writes it; with SIGN_KEY= and SIGN_CERT= signed
 #   make usb-update DEV=/dev/sdX  only the application of a stick
 #   make serve    servers for network boot, DHCP, TFTP and HTTP with uploads, in a network namespace; DIR=out/serve is their folder
-#   make bench    all speeds
+#   make bench    all speeds, or PARTS="simulated ..." (tests/bench/bench.sh)
 #   make host     only out/stallmeter, the host command;  make efi  only the UEFI application, and the loader for a PC BIOS
 #   make install  PREFIX=/usr/local LIBDIR=PREFIX/lib DESTDIR=: host command, manual pages, completion, disk image;  make uninstall
 #   make release  reproducible artefacts in out/release;  make deb  Debian packages in out/deb
@@ -389,15 +389,19 @@ $(OUT)/tests/bench/speed: tests/bench/speed.c $(RUNNER)
 $(OUT)/tests/bench/matrix: tests/bench/matrix.c $(RUNNER)
 	@mkdir -p $(@D)
 	$(CC) $(HOSTED) $(SANFLAGS) -o $@ $< $(RUNNER) -ljansson -lm -lpthread
+# What memory a suite takes on a simulated machine beside the rows' buffers.
+$(OUT)/tests/bench/memory: tests/bench/memory.c $(RUNNER)
+	@mkdir -p $(@D)
+	$(CC) $(HOSTED) $(SANFLAGS) -o $@ $< $(RUNNER) -ljansson -lm -lpthread
 # Built for the machine at hand, as a user of gcc would; nothing of it is shipped.
 # race_avx: for hosts, or WIDEST=avx, without AVX-512.
 $(OUT)/tests/bench/race $(OUT)/tests/bench/race_avx: tests/bench/race.c tests/bench/likwid.c tests/bench/likwid.h $(OUT)/asm/blob.o
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -O3 -march=native $(if $(filter %_avx,$@),-mno-avx512f) -Wall -Wextra -Wshadow -Werror -D_GNU_SOURCE -I. -z noexecstack -o $@ $(filter %.c,$^) $(OUT)/asm/blob.o -lpthread
-bench: host $(OUT)/tests/bench/speed $(OUT)/tests/bench/matrix $(OUT)/tests/bench/race $(OUT)/tests/bench/race_avx
+bench: host $(OUT)/tests/bench/speed $(OUT)/tests/bench/matrix $(OUT)/tests/bench/memory $(OUT)/tests/bench/race $(OUT)/tests/bench/race_avx
 	@runner/setup.sh run
 	@$(MAKE) --no-print-directory $(OUT)/stallmeter.img
-	@OUT=$(OUT) tests/bench/bench.sh
+	@OUT=$(OUT) tests/bench/bench.sh $(PARTS)
 
 SLOW := $(shell sed -n 's/^\(test_[a-z0-9_]*\) .*/\1/p' tests/slow.txt)
 check-quick: $(HOST_OBJECTS) $(foreach p,$(UNIT_PROGRAMS),$(if $(filter $(notdir $(p)),$(SLOW)),,$(p)))

@@ -21,7 +21,7 @@ const struct speed_case speed_cases[] = {
 	{ "chase in L1", "k_chase", SPEED_CHASE, 1, false },
 	{ "chase in L2", "k_chase", SPEED_CHASE, 2, false },
 	{ "chase in L3", "k_chase", SPEED_CHASE, 3, true },
-	{ "chase in DRAM", "k_chase", SPEED_CHASE, 4, true },
+	{ "chase in DRAM", "k_chase", SPEED_CHASE, SPEED_MEMORY, true },
 };
 const unsigned speed_case_count = COUNT_OF(speed_cases);
 
@@ -69,7 +69,7 @@ static enum status size_of(const struct cpu *cpu, const struct speed_case *c, st
 	s->page_bytes = PAGE_2M;
 	s->order = ORDER_LINES;
 	if (c->set == SPEED_CHASE || c->set == SPEED_STREAMS) {
-		if (!here || c->level > last + 1)
+		if (!here || (c->level > last && c->level != SPEED_MEMORY))
 			return ST_UNSUPPORTED;
 		const struct cpu_cache *below = cpu_cache(cpu, c->level - 1);
 		bytes = c->level > last ? here->bytes * DRAM_FACTOR : here->bytes / 3 * 2;

@@ -15,10 +15,11 @@ struct speed_clock {
 
 /* The working set of a case; each core runs the kernel over its own. */
 enum speed_set { SPEED_NOTHING, SPEED_BUFFER, SPEED_CHOICES, SPEED_CHASE, SPEED_STREAMS };
+#define SPEED_MEMORY 15u
 struct speed_case {
 	const char *name, *kernel;
 	enum speed_set set;
-	unsigned level; /* cache level that the set is sized for; the level after the last is DRAM */
+	unsigned level; /* cache level that the set is sized for; SPEED_MEMORY: beyond the last */
 	bool beyond;    /* for the floor: an L3 or DRAM chase, not a core-bound kernel */
 };
 extern const struct speed_case speed_cases[];

@@ -85,7 +85,8 @@ static unsigned report(const struct access *a, const struct cpu *cpu, const stru
 				below++;
 			printf(" (%5.1f)", (double)adds * 1000 / (double)speed);
 		}
-		printf("   %.2f", (double)adds / 1000);
+		if (adds)
+			printf("   %.2f", (double)adds / 1000);
 		if (floor)
 			printf("   goal %u", (speed_cases[i].beyond ? FLOOR_BEYOND : FLOOR_CORE) / 1000);
 		printf("\n");
