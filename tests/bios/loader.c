@@ -93,7 +93,7 @@ static void model_make(void)
 			model[page] = 5;
 }
 
-/* The map as it is told, sorted and without overlaps, is the model. */
+/* The model: the map as the application gets it, sorted and without overlaps. */
 static bool map_is_model(void)
 {
 	static uint8_t bytes[65536], seen[PAGES];

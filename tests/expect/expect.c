@@ -97,7 +97,7 @@ static uint64_t uncore(struct machine_text *f, uint64_t n)
 	return round_up(n * machine_field(f, "clock", "core_ratio"), machine_field(f, "clock", "uncore_ratio"));
 }
 
-/* Core cycles that so many ps last, rounded up. */
+/* Core cycles in that many ps, rounded up. */
 static uint64_t ps(struct machine_text *f, uint64_t n)
 {
 	unsigned __int128 hz3 = (unsigned __int128)machine_field(f, "clock", "bus_hz_times_3") * machine_field(f, "clock", "core_ratio");
@@ -341,7 +341,7 @@ enum status expect_queue(const char *machine, const char *format, const char *ro
 		{ "load.dram_remote.latency", sockets, 0, machine_field(&f, "dram", "remote_ps") + miss },
 		{ "load.dram_page_hit.latency", true, 0, machine_field(&f, "dram", "local_ps") },
 	};
-	/* The requests to memory of a client's arbiter begin behind the lookup. */
+	/* A client's arbiter sends its requests to memory after the lookup. */
 	int64_t milli = strstr(machine, "uncore = client") ? 0 : (int64_t)machine_field(&f, "l3", "uncore_cycles") * 1000;
 
 	if (f.missing)

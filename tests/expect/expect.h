@@ -24,7 +24,7 @@ bool expect_is_limited(const char *machine, const char *format, const char *row,
  * its allocation to its deallocation, without the way between core and queue. 5 % on either side. Statuses as above. */
 MUST_CHECK enum status expect_queue(const char *machine, const char *format, const char *row, struct expectation *out);
 
-/* The texts that formulas read; missing: something that one asked for is in neither. */
+/* The texts that formulas read; missing: a requested field is in neither. */
 struct machine_text { const char *machine, *format; bool missing; };
 /* A field of it, 0 when it is missing. */
 uint64_t machine_field(struct machine_text *t, const char *section, const char *key);

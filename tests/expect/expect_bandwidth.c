@@ -77,7 +77,7 @@ static bool shared_in_reach(struct machine_text *t, const struct stream *s, unsi
 
 static int64_t rate_milli(struct machine_text *t, uint64_t bytes, uint64_t milli) { return (int64_t)over((uint64_t)(bound_hz3(t) * bytes * 1000 / 3), milli) * 1000; }
 
-/* Of so many cores of each of so many sockets, with so many threads of each. */
+/* With that many cores of each of that many sockets, and that many threads of each core. */
 static enum status rate(struct machine_text *t, const struct stream *s, unsigned level, uint64_t sockets, uint64_t cores, uint64_t threads, bool remote, bool emptied, struct expectation *out)
 {
 	const struct bound_stream b = { .loaded = s->loaded, .stored = s->stored, .nontemporal = s->nontemporal, .remote = remote, .emptied = emptied, .level = level,

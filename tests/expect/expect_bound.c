@@ -12,7 +12,7 @@
 #define ITERATION_LINES 4u /* of each array */
 #define LINE_BYTES 64u
 #define HIDDEN_PERCENT 55u
-#define HIDDEN_SHARED_PERCENT 110u /* behind slices and channels, at which requests of prefetchers wait too */
+#define HIDDEN_SHARED_PERCENT 110u /* after slices and channels, where requests of prefetchers wait too */
 #define HIDDEN_PERMILLE 20u /* what remains of them */
 
 static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
@@ -26,7 +26,7 @@ unsigned __int128 bound_hz3(struct machine_text *t)
 
 uint64_t bound_ps_milli(struct machine_text *t, uint64_t ps) { return (uint64_t)(bound_hz3(t) * ps / 3000000000ull); }
 
-/* A line at so many bytes a second. */
+/* The time of a line at a rate in bytes per second. */
 static uint64_t line_milli(struct machine_text *t, uint64_t bytes_per_second) { return (uint64_t)(bound_hz3(t) * LINE_BYTES * 1000 / 3 / larger(1, bytes_per_second)); }
 
 uint64_t bound_channel_milli(struct machine_text *t) { return line_milli(t, machine_field(t, "dram", "channels") * machine_field(t, "dram", "channel_bytes_per_second")); }
@@ -69,7 +69,7 @@ bool bound_of(struct machine_text *t, const struct bound_work *w, struct bound *
 	const uint64_t busy[] = {
 		w->core_milli,
 		w->level >= 2 && l2 ? 1000 * machine_field(t, "l2", "busy_cycles") * (w->in + w->back) * w->of_l2 : 0,
-		/* what comes to an exclusive L3 pushes as much out of the L2; to an inclusive one, what is modified */
+		/* each line from an exclusive L3 evicts another one from the L2 into it; an inclusive L3 gets back only modified lines */
 		beyond ? bound_slice_milli(t) * (w->in + (w->emptied ? 0 : inclusive ? w->back : w->in)) * sharing : 0,
 		memory ? bound_channel_milli(t) * (w->in + (w->emptied ? 0 : w->back) + w->past) * w->cores : 0,
 		memory && w->remote ? line_milli(t, machine_field(t, "link", "bytes_per_second")) * larger(w->in, w->back + w->past) * w->cores : 0,

@@ -52,7 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	data++;
 	size--;
 	do {
-		uint8_t *copy = malloc(sizeof(q)); /* exactly a request: one read behind it ends the program */
+		uint8_t *copy = malloc(sizeof(q)); /* exactly a request: a read beyond it ends the program */
 		const size_t n = size < sizeof(q) ? size : sizeof(q);
 		memcpy(copy, data, n);
 		memcpy(&q, copy, n);

@@ -22,7 +22,7 @@ enum status files_read(struct files *f, const char *path, size_t most, char **ou
 	(void)f, (void)path;
 	if (given_bytes > most)
 		return ST_FULL;
-	*out = malloc(given_bytes ? given_bytes : 1); /* exactly its bytes: one read behind them ends the program */
+	*out = malloc(given_bytes ? given_bytes : 1); /* exactly its bytes: a read beyond them ends the program */
 	memcpy(*out, given, given_bytes);
 	*bytes = *pages_bytes = given_bytes;
 	return ST_OK;

@@ -55,7 +55,7 @@ static uint64_t offset_of(enum kind kind)
 	die("no site \"%s\"", kind_names[kind]);
 }
 
-/* It may still be printing that it waits, or be in the firmware's timer interrupt: then it goes on for a while. */
+/* The guest may still be printing that it waits, or be in the firmware's timer interrupt: then it runs on for a while. */
 void sites_find_image(void)
 {
 	const uint64_t wait = offset_of(WAIT);
@@ -64,7 +64,7 @@ void sites_find_image(void)
 		if (tries)
 			stub_let_run(20000);
 		stub_registers(0, r);
-		/* PAUSE, TEST and JZ behind the two bytes of XOR; images start at a page. */
+		/* PAUSE, TEST and JZ follow the two bytes of XOR; images start at a page. */
 		for (unsigned i = 2; i < 8 && !metal.base; i++)
 			if ((r[STUB_RIP] - wait - i) % PAGE_4K == 0)
 				metal.base = r[STUB_RIP] - wait - i;

@@ -87,7 +87,7 @@ static bool receive(char text[BYTES_MOST])
 	return true;
 }
 
-/* Connecting stops the guest, which the stub tells when it likes: such a packet is no answer. */
+/* Connecting stops the guest, which the stub reports at some later time: such a packet is no answer. */
 static bool ask(const char *command, char answer[BYTES_MOST])
 {
 	send_packet(command);
@@ -163,7 +163,7 @@ void stub_no_breakpoint(uint64_t address)
 	must(command);
 }
 
-/* The processor of a packet that tells of a stop. */
+/* The processor of a packet that reports a stop. */
 static int stopped(const char *why)
 {
 	const char *thread = strstr(why, "thread:");
@@ -214,7 +214,7 @@ void stub_attach(const char *path)
 		die("%s: %s", path, strerror(errno));
 	if (!ask("?", answer))
 		die("no answer");
-	/* QEMU writes single registers only for those who have asked what there are. */
+	/* QEMU writes single registers only for clients that have read their list. */
 	if (!ask("qXfer:features:read:target.xml:0,100", answer) || (answer[0] != 'm' && answer[0] != 'l'))
 		die("no description of registers: \"%.40s\"", answer);
 }

@@ -280,7 +280,7 @@ static void begin(struct ref *r, struct ref_core *c, const struct ref_program *p
 		ref_split(r, i);
 }
 
-/* All is retired and committed: the cycle in which the last of it happened is counted to its end. */
+/* All is retired and committed: the cycle of the last event is counted to its end. */
 static void look_for_end(struct ref *r, uint64_t t)
 {
 	if (r->decoded < r->steps || r->retired < r->groups)

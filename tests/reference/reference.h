@@ -23,11 +23,11 @@ struct ref_trace { uint16_t count[SIG_COUNT][REF_CYCLES]; uint64_t cycles, used;
 void ref_tell(struct ref_trace *t, enum signal sig, uint64_t cycle, unsigned n);
 void ref_clear(struct ref_trace *t);
 
-/* The signals that the reference tells. */
+/* The signals that the reference emits. */
 extern const enum signal ref_signals[];
 extern const unsigned ref_signals_count;
 
-/* What a thread does, and what came of it. */
+/* The work of a thread, and its results. */
 struct ref_program { const struct ref_step *steps; unsigned n; struct ref_trace *trace; };
 
 /* Runs one program, or two as the threads of a core, on machine m, all code and data in the L1 caches and TLBs. `first` is the

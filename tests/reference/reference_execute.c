@@ -247,8 +247,7 @@ void ref_loads_go_on(struct ref *r, uint64_t t)
 	}
 }
 
-/* The oldest store that has retired goes to the cache, one a cycle. The cache is asked in the cycle after
- * retirement and answers in the next. */
+/* The oldest store that has retired goes to the cache, one a cycle. It is issued in the cycle after retirement, and the cache answers in the next. */
 void ref_commit(struct ref *r, uint64_t t)
 {
 	struct group *g = NULL;

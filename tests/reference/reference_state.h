@@ -53,7 +53,7 @@ struct ref {
 	const struct machine *m;
 	struct ref_core *core;
 	struct ref_trace *t;
-	bool over;                            /* all is done, and its last cycle lies behind */
+	bool over;                            /* all is done, and its last cycle has passed */
 	unsigned steps, groups;
 	unsigned decoded, allocated, retired; /* next flight to decode; next groups */
 	unsigned decoded_now;                 /* instructions in this cycle */
@@ -63,7 +63,7 @@ struct ref {
 	bool streaming;                       /* from the loop buffer */
 	uint64_t loop_branch;                 /* its ip; 0: none */
 	unsigned loop_iterations, loop_uops, counted;
-	unsigned resume_behind;               /* fetch goes on when this many groups are allocated; 0: it does */
+	unsigned resume_behind;               /* fetch resumes when this many groups are allocated; 0: now */
 	unsigned last_writer[RN_COUNT];       /* flight + 1 */
 	bool read_now[RN_COUNT];              /* registers read from outside the ROB in this cycle */
 	uint64_t held_until;                  /* no allocation before */
@@ -82,7 +82,7 @@ static inline void tell_from_to(struct ref *r, enum signal sig, uint64_t from, u
 }
 
 /* --- reference_decode.c --- */
-/* The groups of the next instruction; they come behind those of the ones before it. */
+/* The groups of the next instruction; they follow those of the instructions before. */
 void ref_split(struct ref *r, unsigned step);
 /* Decodes the next instruction in cycle t, if it can. */
 bool ref_decode_one(struct ref *r, uint64_t t);

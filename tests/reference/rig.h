@@ -13,7 +13,7 @@
 #define RIG_DATA_BYTES 12288u
 #define RIG_CODE_BYTES (STREAM_BYTES + 64)
 
-/* One thread: its stream, what that comes to, what both said. */
+/* One thread: its stream, the decoded stream, and the signals of both models. */
 struct rig_thread {
 	struct stream stream;
 	uint64_t code_va, data_va;

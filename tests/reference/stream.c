@@ -186,7 +186,7 @@ static void draw_store(struct stream_insn *i)
 	}
 }
 
-/* Not-taken conditional branches: all values are zero, so `test` makes ZF 1 and `jnz` goes on. */
+/* Not-taken conditional branches: all values are zero, so `test` sets ZF and `jnz` falls through. */
 static unsigned draw_branch(struct stream_insn *i, unsigned left)
 {
 	if (left < 2 || below(4) == 0) {

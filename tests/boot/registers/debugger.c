@@ -201,7 +201,7 @@ static bool is_rdpmc(uint64_t address)
 	return false;
 }
 
-/* Answers what the guest stopped at, and puts it behind the instruction. */
+/* Answers the access at which the guest stopped, and continues after the instruction. */
 static void answer(unsigned core)
 {
 	static uint64_t counter;
@@ -235,12 +235,12 @@ static void attach(const char *path)
 {
 	uint64_t r[STUB_REGISTERS], now[STUB_REGISTERS];
 	stub_attach(path);
-	/* It may still be printing that it waits, or be in the firmware's timer interrupt: then it goes on for a while. */
+	/* The guest may still be printing that it waits, or be in the firmware's timer interrupt: then it runs on for a while. */
 	for (unsigned tries = 0; tries < 500 && !base; tries++) {
 		if (tries)
 			stub_let_run(20000);
 		stub_registers(0, r);
-		/* PAUSE, TEST and JZ behind the two bytes of XOR; images start at a page. */
+		/* PAUSE, TEST and JZ follow the two bytes of XOR; images start at a page. */
 		for (unsigned i = 2; i < 8 && !base; i++)
 			if ((r[STUB_RIP] - offset[SITE_WAIT] - i) % PAGE_4K == 0)
 				base = r[STUB_RIP] - offset[SITE_WAIT] - i;

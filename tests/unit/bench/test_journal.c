@@ -68,7 +68,7 @@ static void test_journal_takes_json_and_nothing_else(void **state)
 	assert_string_equal(at, "x\"\a\\");
 }
 
-/* Goes on from the first `bytes` of the journal, as the next boot does: half a line is cut. */
+/* Continues from the first `bytes` of the journal, as the next boot does: half a line is cut off. */
 static void go_on(struct loop_run *r, const char *text, size_t bytes)
 {
 	struct journal j;
@@ -161,7 +161,7 @@ static void test_journal_whole_files_are_rebuilt_to_the_byte(void **state)
 	loop_close(&r);
 }
 
-/* Writes another value over that of a row in a journal, blanks behind it. */
+/* Writes another value over that of a row in a journal, followed by blanks. */
 static void plant(char *text, const char *row, const char *value)
 {
 	char name[64];
@@ -240,7 +240,7 @@ static void test_journal_without_its_end_is_not_rebuilt(void **state)
 	memory_host_free(&h);
 }
 
-/* Damage anywhere behind the first line: the run goes on, with results that parse and have each row once. */
+/* Damage anywhere after the first line: the run continues, with results that parse and have each row once. */
 static void test_journal_damage_costs_its_line(void **state)
 {
 	(void)state;

@@ -23,7 +23,7 @@
 
 /* --- in C --------------------------------------------------------------------------------------- */
 
-/* One element of a stream: of array a, from b and c behind it. */
+/* One element of a stream: of array a, from b and, after it, c. */
 static void stream_in_c(const struct kernel *k, uint8_t *arrays, uint64_t at, unsigned e)
 {
 	double *a = (double *)(arrays + at), b = *(double *)(arrays + START_ARRAY + at);
@@ -359,7 +359,7 @@ static unsigned jumps_of(const struct kernel *k, struct jump *out)
 	const uint8_t *code = kernel_code + k->offset;
 	unsigned n = 0, bad;
 	struct insn in, before = { 0 };
-	bool falls = true; /* INT3 fills what comes behind a jump */
+	bool falls = true; /* INT3 fills the bytes after a jump */
 
 	for (uint32_t at = 0; at < k->bytes; at += in.length) {
 		if (!falls && code[at] == 0xCC) {

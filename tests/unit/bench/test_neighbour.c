@@ -15,7 +15,7 @@
 #include "bench/suite/execute.h"
 #include "tests/unit/support/closed_loop.h"
 
-/* Changes the row in one thing that its proof is about. False: nothing of it can be changed. */
+/* Changes the row in one property that its proof is about. False: it has none that can be changed. */
 static bool astray(struct row *r, struct row_pair *pair, const char **kernels)
 {
 	switch (r->order) {

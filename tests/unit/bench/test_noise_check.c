@@ -21,7 +21,7 @@ static struct access_ops ops;
 static uint64_t status, modulation;
 static unsigned reads, every;
 
-/* Every so many readings of the status it is `status`, else cool. */
+/* One in N readings of the status is `status`, the others cool. */
 static enum status rdmsr(void *self, unsigned core, uint32_t msr, uint64_t *value)
 {
 	if (msr == THERM_STATUS) {

@@ -66,7 +66,7 @@ static void test_priority_of_the_highest_is_told(void **state)
 	sampling_suite_close(&on);
 }
 
-/* Records keep their order among each other, and come behind the overflows. */
+/* Records keep their order and come after the overflows. */
 static void test_priority_of_overflows_over_records_is_told(void **state)
 {
 	(void)state;

@@ -34,7 +34,7 @@ static void run_profile(const char *profile, const char *names)
 	assert_int_equal(suite_run(&r.guard.access, &r.cpu, &s, &r.host.host, &r.sum), ST_OK);
 }
 
-/* The first number behind "name" ... "key" of results.json, in thousandths. */
+/* The first number after "name" ... "key" of results.json, in thousandths. */
 static int64_t value_of(const char *row, const char *event, const char *key)
 {
 	char text[128];

@@ -185,7 +185,7 @@ static void test_reduce_by_clock_leaves_disturbed_rounds_out(void **state)
 	assert_int_equal(s.value_micro, 4000000);
 }
 
-/* Two rounds of three have, more or less of it, what another program's use of the level costs. */
+/* Two rounds of three contain, to a varying degree, the cost of another program's use of the level. */
 static void test_reduce_by_clock_finds_the_undisturbed_among_more_that_are_not(void **state)
 {
 	(void)state;

@@ -175,7 +175,7 @@ static void test_reader_reads_a_journal_cut_anywhere(void **state)
 			got += !is_crashed;
 		}
 		assert_int_equal(got, rows_whole);
-		assert_int_equal(list->count, starts); /* the row under way is there as crashed */
+		assert_int_equal(list->count, starts); /* the row in progress is there as crashed */
 		reader_free(&r);
 	}
 	assert_true(crashed > 100);
@@ -208,7 +208,7 @@ static void test_reader_reads_a_run_that_went_on_after_a_crash(void **state)
 	assert_int_equal(doc_get(&r.d, doc_root(&r.d), "rows")->count, 1);
 	assert_int_equal(doc_get(&r.d, doc_root(&r.d), "key")->type, DOC_NULL);
 	reader_free(&r);
-	/* cut within the study: no row of that name comes of it */
+	/* cut within the study: it is not taken for a row */
 	const char *half = strstr(torn, "{\"event\": \"study\"");
 	assert_int_equal(parse_journal(&r, torn, (size_t)(half - torn)), ST_OK);
 	assert_true(r.cut);

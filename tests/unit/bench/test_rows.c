@@ -140,7 +140,7 @@ static void test_rows_fingerprint_sees_every_parameter(void **state)
 	assert_true(fingerprint_row(&r) == print);
 }
 
-/* Whether a processor counts each of a set's concepts well enough; if not, *why says what of it is missing. */
+/* Whether a processor counts each of a set's concepts well enough; if not, *why names the missing one. */
 static bool can_prove(const struct processor *p, const struct row_proof_set *set, const struct expression **why)
 {
 	for (unsigned i = 0; i < ROW_PROOFS_MAX && set->proofs[i].concept; i++) {

@@ -45,7 +45,7 @@ static void test_sample_latency_event_agrees_with_each_chase(void **state)
 		assert_false(s->full);
 		/* one load in three is tagged */
 		assert_in_range(s->fraction_milli, 310, 360);
-		/* only loads of 4 cycles fall into a shadow of 8: there a lost record and those of the shadow are not told apart */
+		/* only loads of 4 cycles fall into a shadow of 8: there a lost record cannot be distinguished from the shadow's */
 		assert_int_equal(s->lost_known, i > 0);
 		assert_int_equal(s->lost, 0);
 		if (i > 0)
@@ -133,7 +133,7 @@ static void test_sample_dropped_records_are_counted_and_said(void **state)
 	sampling_suite_close(&on);
 }
 
-/* What the simulated machine knows of the records that were due: it writes all but one in so many. */
+/* The simulated machine's own account of the records that were due: it writes all but one in N. */
 static struct { uint64_t drop_every, shadow_cycles; } planted;
 static void plant(struct machine *m)
 {
@@ -201,7 +201,7 @@ static void test_sample_without_pebs_is_unsupported_with_the_reason(void **state
 	sampling_suite_close(&on);
 }
 
-/* A machine whose loads a backend maps to other addresses than it records: told by each record. */
+/* A backend maps loads to other addresses than the machine records: each record shows it. */
 static enum status run_then_forge(void *self, struct job *jobs, unsigned n, uint64_t limit)
 {
 	struct msr_guard *g = self;

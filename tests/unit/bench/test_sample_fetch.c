@@ -92,7 +92,7 @@ static void test_sample_fetch_without_samples_leaves_the_row(void **state)
 	}
 }
 
-/* Where no register tells the refill, the whole latency less the baseline's does. */
+/* Where no register holds the refill's time, the whole latency minus the baseline's stands for it. */
 static void test_sample_fetch_without_the_time_of_a_refill(void **state)
 {
 	(void)state;

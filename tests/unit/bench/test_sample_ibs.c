@@ -95,7 +95,7 @@ static void test_sample_ibs_reads_the_width_of_the_source_from_cpuid(void **stat
 	sampling_suite_close(&on);
 }
 
-/* With the filter every sample is of memory, and rows nearer than that are not asked; a threshold beyond what a load takes leaves none. */
+/* With the filter every sample is of memory, and rows of nearer levels are not sampled; a threshold beyond a load's latency leaves no samples. */
 static void test_sample_ibs_filters_misses_of_the_l3(void **state)
 {
 	(void)state;

@@ -40,7 +40,7 @@ static void is_as_expected(const char *text, const char *what)
 		              (long long)c->together[0].other_micro, (long long)c->together[1].other_micro);
 		if (c->alone.uops_micro < alone.least_milli || c->alone.uops_micro > alone.most_milli || both < together.least_milli || both > together.most_milli)
 			fail_msg("%s: not as expected", c->name);
-		/* in the windows of each: both threads are at work, and none has much more of it than half */
+		/* in the windows of each pair both threads are at work, and neither has much more than half */
 		assert_int_equal(c->alone.other_micro, 0);
 		for (unsigned k = 0; k < 2; k++) {
 			const struct known_program_rate *p = &c->together[k];

@@ -1,4 +1,4 @@
-/* Rounds in which another thread had part of the core are told by a loop as wide as the core. */
+/* Rounds in which another thread used the core are detected by a loop as wide as the core. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #define ROUNDS 80
 
-/* Adds take 1000 ticks, NOPs so many thousandths of that. */
+/* Adds take 1000 ticks, NOPs that many thousandths of it. */
 static void make(struct pair *nops, struct pair *clock, unsigned i, int64_t quotient_milli)
 {
 	clock[i] = (struct pair){ 500, 100500 };

@@ -80,7 +80,7 @@ static void test_staircase_dots_are_at_their_pixels(void **state)
 	for (unsigned i = 0; i < COUNT_OF(wanted); i++) {
 		double x = on((double)wanted[i].bytes, STAIRCASE_FROM, 8388608, g.left, g.right), y = on((double)wanted[i].cycles_milli, 1000, 512000, g.bottom, g.top);
 		assert_int_equal(pixels[(unsigned)lround(y) * W + (unsigned)lround(x)], COLOUR_OK);
-		/* and the dot ends: nothing of it four pixels to the side */
+		/* and the dot ends: four pixels to the side there is none of it */
 		assert_int_not_equal(pixels[(unsigned)lround(y) * W + (unsigned)lround(x) - 4], COLOUR_OK);
 		assert_int_not_equal(pixels[((unsigned)lround(y) - 4) * W + (unsigned)lround(x)], COLOUR_OK);
 	}

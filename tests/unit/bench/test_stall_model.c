@@ -1,4 +1,4 @@
-/* bench/workloads/stall_model.c and the stall terms of every processor: what is counted, and what the bounds leave of it. */
+/* bench/workloads/stall_model.c and the stall terms of every processor: the counts, and what the bounds leave of them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* Rows of two kinds of cores in one journal: it is rebuilt to the byte, and a run stopped anywhere goes on to the same rows of each kind. */
+/* Rows of two kinds of cores in one journal: it is rebuilt to the byte, and a run stopped anywhere continues to the same rows of each kind. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 #include "tests/unit/support/closed_loop.h"
 
 #define SUITE "load.l1.latency,tlb.dtlb_4k.penalty"
-#define ROWS 4 /* two of each kind; all cores together are asked for neither */
+#define ROWS 4 /* two rows of each kind; none that all cores together run */
 
 static struct loop_run r;
 static char *journal, *results, *csv;
@@ -109,7 +109,7 @@ static void test_suite_kinds_have_their_own_variance(void **state)
 	assert_null(strstr(at, "\nload.l1.latency,"));
 }
 
-/* A kind that is not there, and one that is asked for. */
+/* A kind that the machine lacks, and one that the settings select. */
 static void test_suite_kinds_are_chosen(void **state)
 {
 	(void)state;

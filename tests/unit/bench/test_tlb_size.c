@@ -9,7 +9,7 @@
 #include "tests/unit/support/closed_loop.h"
 #include "tests/unit/support/loop_meets.h"
 
-/* Rows about pages on a built-in machine with so many entries are as expected, `least` of them judged. */
+/* Rows about pages on a built-in machine with that many entries are as expected; `least` of them are compared. */
 static void rows_are_right(const char *machine, const char *entries, unsigned least)
 {
 	static struct loop_run r;
@@ -115,7 +115,7 @@ static void test_levels_are_found_by_time_without_counters(void **state)
 	by_time("nehalem-ep", "128", "2048", "the DTLB holds 128 pages of 4 KiB, its second level at most 3072: found by time", 7000);
 }
 
-/* The rows of sizes have the machine's, to an entry, and say what CPUID or the descriptor tells instead; *second NULL: there is no such level. */
+/* The rows of sizes have the machine's, to an entry, and quote CPUID's or the descriptor's if different; *second NULL: there is no such level. */
 static void sizes(const char *machine, const char *first, const char *second, const char *first_remark, const char *second_remark)
 {
 	static struct loop_run r;

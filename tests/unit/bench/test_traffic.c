@@ -97,7 +97,7 @@ static void test_traffic_within_nodes_stays_off_the_links(void **state)
 	loop_close(&r);
 }
 
-/* A processor whose uncore does not tell links still tells channels, of both sockets. */
+/* A processor whose uncore does not count links still counts channels, of both sockets. */
 static void test_traffic_without_link_events_has_its_channels(void **state)
 {
 	(void)state;

@@ -40,8 +40,8 @@ static void test_bandwidth_haswell_ep_is_found(void **state) { (void)state; find
 /* Streams from memory are left out here. */
 static void test_bandwidth_skylake_sp_is_found(void **state) { (void)state; finds("skylake-sp", CACHES "," STORES, 13); }
 
-/* What a row says does not depend on which rows ran before it: what they left modified in the caches, which rows of memory are
- * open, where a prefetcher is. To a part in so many. */
+/* A row's value does not depend on the rows that ran before it, which leave modified lines in caches, open rows of memory and trained prefetchers.
+ * The values agree to 1/part. */
 static void says_the_same(const char *machine, const char *row, const char *const *before, unsigned part)
 {
 	static struct loop_run r;

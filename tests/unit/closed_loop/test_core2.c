@@ -253,7 +253,7 @@ static void test_core2_samples_on_counter_0_alone_and_into_one_page(void **state
 	rig.run.guard.access.ops = kept;
 }
 
-/* The same limit as the machine has it, asked for by registers. */
+/* The same limit in the machine's registers. */
 static void test_core2_buffer_beyond_a_page_hangs(void **state)
 {
 	(void)state;

@@ -71,7 +71,7 @@ static void test_freq_lock_uncore_limits_keep_the_uncore_clock(void **state)
 	assert_int_equal(msr_guard_restore(&r.guard), ST_OK);
 	assert_int_equal(loop_msr(&r, 0, UNCORE_LIMIT), 12 << 8 | 23);
 	loop_close(&r);
-	/* The uncore's own clock counter sees it wander; where there is none, nobody knows. */
+	/* The uncore's own clock counter sees it wander; without that counter nothing does. */
 	static const struct { const char *what, *reason; } unlocked[] = { { missing, "the uncore clock moved" }, { unwatched, "could not be pinned" } };
 	for (unsigned i = 0; i < COUNT_OF(unlocked); i++) {
 		char *text = loop_built_in_changed("haswell-ep", unlocked[i].what);

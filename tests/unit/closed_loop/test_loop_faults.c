@@ -221,7 +221,7 @@ static void test_loop_seldom_smis_cost_windows_not_truth(void **state)
 	seldom("smi_period_us=20,smi_us=20", "triad.l2.bandwidth");
 }
 
-/* Counters that firmware had left on are told, and a rate of counts that they would have added is in no row. */
+/* Counters that firmware had left on are reported, and the counts that they would have added are in no row. */
 static void test_loop_counters_left_on_are_told(void **state)
 {
 	(void)state;

@@ -1,10 +1,11 @@
-/* The closed loop on machines that nobody thought of: what is drawn at random is found again.
+/* The closed loop on machines drawn at random: their true figures are found again.
  *
- * LOOP_SEED=N draws another series and runs nothing else, LOOP_MACHINES=N that many, LOOP_FIRST=N from number N on, LOOP_ROWS=A,B.*
- * runs other rows than these, LOOP_OF=NAME draws variations of that built-in machine and runs its quick suite, LOOP_FILES="A B" judges machine files of
- * your own instead of drawing. Not among the
- * preset's rows are those that take long (one core's streams in memory, the staircase, most rows of several cores), copies and triads in
- * the L3 and triads in the L2, whose formulas miss some such machines, and sizes but one. */
+ * LOOP_SEED=N draws another series and runs nothing else, LOOP_MACHINES=N that many, LOOP_FIRST=N from number N on, LOOP_ROWS=A,B.* runs other
+ * rows than these, LOOP_OF=NAME draws variations of that built-in machine and runs its quick suite, LOOP_FILES="A B" judges machine files of your
+ * own instead of drawing.
+ *
+ * The preset leaves out rows that take long (one core's streams in memory, the staircase, most rows of several cores), copies and triads in the L3
+ * and triads in the L2, whose formulas miss some such machines, and all sizes but one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -23,7 +23,7 @@
 #define ROWS_MOST 64
 
 enum relation { SAME, NOT_FASTER, NOT_SLOWER_NOR_TWICE };
-/* before: rows that run first; seed, repetitions: 0: the row's own; a field that becomes so many tenths of what it was. */
+/* before: rows that run first; seed, repetitions: 0: the row's own; tenths: the factor by which the field changes. */
 static const struct variant { const char *label, *before; uint64_t seed; unsigned repetitions; const char *section, *key; unsigned tenths; enum relation relation; } variants[] = {
 	{ "behind streams that write", "write.dram.*,write.l3.*,copy.dram.*", 0, 0, NULL, NULL, 0, SAME },
 	{ "behind streams that read", "load.l?.latency,read.dram.*,load.dram_local.*", 0, 0, NULL, NULL, 0, SAME },
@@ -96,7 +96,7 @@ static bool traffic_fits(const struct row_result *row, uint64_t channels)
 	return false;
 }
 
-/* Runs a row by itself on a machine, behind others perhaps. */
+/* Runs a row by itself on a machine, or after the variant's rows. */
 static struct value run(const char *text, const char *row, const struct variant *v, unsigned *wrong)
 {
 	static struct loop_run r;

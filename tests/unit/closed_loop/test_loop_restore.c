@@ -169,7 +169,7 @@ static int prepare(void **state)
 	return 0;
 }
 
-/* Where HWP is on, the run itself asked each thread for one level, in its own name. */
+/* Where HWP is on, the run itself requested one level for each thread. */
 static void level_was_asked_for(void)
 {
 	const struct access *a = sim_access(r.sim);

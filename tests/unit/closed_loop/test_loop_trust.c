@@ -35,7 +35,7 @@ static unsigned count_of(const char *text, const char *what)
 static void test_trust_all_events_of_sound_machines_count_right(void **state)
 {
 	(void)state;
-	/* right: at least so many; what is unknown says why */
+	/* right: at least that many; unknown ones have a reason */
 	static const struct { const char *machine; unsigned right; } cases[] = {
 		{ "nehalem-ep", 96 }, { "haswell-ep", 78 /* errata: seven of its events may count less */ }, { "skylake-sp", 64 }, { "core2", 64 }, { "pentium4", 35 }, { "zen4", 36 } };
 	for (unsigned i = 0; i < COUNT_OF(cases); i++) {
@@ -112,7 +112,7 @@ static void test_trust_events_without_an_exact_count_are_held_too(void **state)
 	}
 }
 
-/* A channel and a slice of the L3 that are not there: the others' events count too little of what the row does, and the run's status tells. */
+/* A channel and a slice of the L3 are missing: the events of the others count too little of the row's work, and the run's status reports it. */
 static void test_trust_events_of_the_uncore_are_held_too(void **state)
 {
 	(void)state;

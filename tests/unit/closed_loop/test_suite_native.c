@@ -105,7 +105,7 @@ static void test_suite_native_quick_gives_values(void **state)
 	native_close(native);
 }
 
-/* --- a CPUID that tells something else ------------------------------------------------------------- */
+/* --- a CPUID that reports something else --------------------------------------------------------- */
 
 #define BASIC_MOST 0x1Fu /* leaves up to this one are there; those that this processor lacks are zeros */
 #define EVERY_SUB  UINT32_MAX

@@ -1,5 +1,4 @@
-/* Uncore boxes whose place the machine tells: which registers the guard lets through, that each is as it was found afterwards, and what of a wrong table is taken:
- * nothing. */
+/* Uncore boxes that the machine locates: the registers that the guard permits, their restoration, and wrong tables, which are refused as a whole. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -40,7 +40,7 @@ static enum status identify(struct fake *f, const struct fake_leaf *leaves, unsi
 	return cpu_identify(&f->access, cpu);
 }
 
-/* Pentium 4 "Prescott" with IA32_MISC_ENABLE[22] set: leaf 4 is hidden, leaf 2 tells caches and TLBs. */
+/* Pentium 4 "Prescott" with IA32_MISC_ENABLE[22] set: leaf 4 is hidden, leaf 2 describes caches and TLBs. */
 static const struct fake_leaf prescott_limited[] = {
 	{ 0, 0, { 3, INTEL } },
 	{ 1, 0, { 0x00000F41, 0x00010800, 0x0000659D, 0xBFEBFBFF } },
@@ -118,7 +118,7 @@ static void test_cpu_nehalem_ep_is_identified(void **state)
 	assert_int_equal(f.log_count, 0); /* looking changes nothing */
 }
 
-/* The guard lets nobody write the registers of others. */
+/* The guard refuses writes to the registers of other processors. */
 static void test_cpu_counters_that_no_descriptor_lists_are_not_used(void **state)
 {
 	(void)state;

@@ -126,7 +126,7 @@ static void test_freq_lock_holds_the_guaranteed_level_where_hwp_is_on(void **sta
 	assert_int_equal(loop_msr(&r, 0, 0x770), 1);
 	loop_close(&r);
 	free(text);
-	/* The level cannot be read: nothing is asked for, and that is told. */
+	/* Where the level cannot be read, none is requested, and that is reported. */
 	text = loop_built_in_changed("skylake-sp", "control.hwp=2,fault.msr_missing=0x771");
 	loop_open(&r, text);
 	freq_lock_clocks(&r.guard.access, &r.cpu, &p);

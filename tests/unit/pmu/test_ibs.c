@@ -13,7 +13,7 @@
 #define ZEN3 0x3FFu
 #define ZEN4 0xBFFu
 #define BIT(n) (1ull << (n))
-/* IBS_OP_DATA3 of a load with a linear address; of one that missed the L1 and the L2 with so many cycles. */
+/* IBS_OP_DATA3 of a load with a linear address; of one that missed the L1 and the L2 for that many cycles. */
 #define LOAD (BIT(0) | BIT(17))
 #define MISS(cycles) (LOAD | BIT(7) | BIT(20) | (uint64_t)(cycles) << 32)
 

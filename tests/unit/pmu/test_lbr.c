@@ -21,7 +21,7 @@ static unsigned count;
 static const char *why;
 static const uint8_t choices[ITERATIONS] = { 3, 0, 2, 1, 1, 3, 0, 2, 2, 1, 3, 0 };
 
-/* Pairs with a register that tells the newest; AMD's and architectural ones, of which the first is. */
+/* Pairs with a register that holds the newest one's number; AMD's and architectural ones, whose first pair is the newest. */
 static const char *const machines[] = { "nehalem-ep", "zen4", "zen5", "alder-lake", "sierra-forest" };
 
 static void open_rig(const char *machine, void (*change)(struct machine *m))
@@ -31,7 +31,7 @@ static void open_rig(const char *machine, void (*change)(struct machine *m))
 	assert_int_equal(lbr_open(&lbr, rig.a, &rig.cpu, 0, &why), ST_OK);
 }
 
-/* Runs k_known_program for so many iterations under a filter and reads the frozen stack. */
+/* Runs that many iterations of k_known_program under a filter and reads the frozen stack. */
 static void study(uint32_t filter, unsigned iterations)
 {
 	assert_int_equal(lbr_start(&lbr, filter), ST_OK);
@@ -166,7 +166,7 @@ static void test_lbr_missing_is_unsupported_with_the_reason(void **state)
 
 static void flags_in_the_source(struct machine *m) { m->pmu_lbr_format = 4; }
 
-/* Where they have registers of their own (format 5) the same branches are mispredicted as where bit 63 of the source tells them (format 4). */
+/* The same branches are mispredicted in registers of their own (format 5) as in bit 63 of the source (format 4). */
 static void test_lbr_mispredictions_of_either_format(void **state)
 {
 	(void)state;
@@ -226,7 +226,7 @@ static void test_lbr_mispredictions_of_amd(void **state)
 #define IA32_LBR_CTL   0x14CE
 #define IA32_LBR_DEPTH 0x14CF
 
-/* The depth that firmware left holds; mispredictions and filters are those that CPUID tells; nothing else of the control changes. */
+/* The depth that firmware left stays; CPUID decides about mispredictions and filters; no other bit of the control changes. */
 static void test_lbr_architectural_takes_what_the_processor_says(void **state)
 {
 	(void)state;
@@ -266,7 +266,7 @@ static void test_lbr_architectural_registers_fault_on_other_depths_and_bits(void
 	assert_int_equal(value >> 56 & 0xF, 5); /* the newest taken branch is a return */
 	assert_int_equal(a->ops->wrmsr(a->self, 0, IA32_LBR_DEPTH, 24), ST_FAULT); /* CPUID tells 8, 16 and 32 */
 	assert_int_equal(a->ops->wrmsr(a->self, 0, IA32_LBR_CTL, 1 << 4), ST_FAULT);
-	assert_int_equal(a->ops->rdmsr(a->self, 0, 0x1C9, &value), ST_FAULT);      /* no register tells the newest */
+	assert_int_equal(a->ops->rdmsr(a->self, 0, 0x1C9, &value), ST_FAULT);      /* no register holds the newest one's number */
 	assert_int_equal(a->ops->wrmsr(a->self, 0, 0x1D9, 1), ST_OK);
 	assert_int_equal(a->ops->rdmsr(a->self, 0, 0x1D9, &value), ST_OK);
 	assert_int_equal(value, 0);

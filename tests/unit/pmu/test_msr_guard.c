@@ -70,7 +70,7 @@ static void test_guard_knows_what_a_job_writes(void **state)
 	struct sampling_gate gate = { .count = 0 };
 	struct job job = { .gate = &gate };
 	sampling_gate_add(&gate, 0x38F, 0x1F, 0);
-	assert_int_not_equal(b->guard.access.ops->run(b->guard.access.self, &job, 1, 0), ST_REFUSED); /* what lies below runs nothing */
+	assert_int_not_equal(b->guard.access.ops->run(b->guard.access.self, &job, 1, 0), ST_REFUSED); /* the layer below runs nothing */
 	assert_int_equal(b->guard.count, 1);
 	fake_msr(&b->fake, 0, 0x38F, 0x1F); /* as a job that ended early leaves it */
 	assert_int_equal(msr_guard_restore(&b->guard), ST_OK);
@@ -167,7 +167,7 @@ static void test_guard_leaves_cores_of_another_kind_alone(void **state)
 	/* one descriptor of all cores asks nothing */
 	msr_guard_init(&b->guard, &b->fake.access, &processor, b->saved, COUNT_OF(b->saved));
 	assert_int_equal(b->guard.access.cores, 4);
-	/* a descriptor of any model does, where the processor says that there are several kinds: nobody knows the others' counters */
+	/* a descriptor of any model applies if the processor reports several kinds: the others' counters are unknown */
 	static const struct fake_leaf leaves[] = { { 0, 0, { 0x1A, 0, 0, 0 } }, { 7, 0, { 0, 0, 0, 1u << 15 } } };
 	b->fake.leaves = leaves;
 	b->fake.leaf_count = COUNT_OF(leaves);

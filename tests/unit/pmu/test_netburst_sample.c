@@ -62,7 +62,7 @@ static void retire(enum kind kind)
 	r.mispredicted = e.taken = kind == TAKEN_WRONG;
 	in.op = kind == ADDPS_ ? OP_ADDPS : kind == MULSD_ ? OP_MULSD : OP_NOP;
 	in.class = kind == X87_ ? UC_X87_ADD : UC_NOP;
-	regs.gpr[0] = ip; /* the register holds the next instruction's address behind each */
+	regs.gpr[0] = ip; /* the register holds the address of the instruction after each */
 	counters_retired(rig.p, &r, &regs);
 }
 
@@ -168,7 +168,7 @@ static void test_netburst_cascade_counts_from_the_overflow_on(void **state)
 	pmu_close(&rig);
 }
 
-/* The interrupt is asked for by the event behind the overflow, and comes pmi_cycles later; FORCE_OVF overflows each time. */
+/* The event after the overflow requests the interrupt, which arrives pmi_cycles later; FORCE_OVF overflows each time. */
 static void test_netburst_interrupt_comes_with_the_next_event(void **state)
 {
 	(void)state;
@@ -201,7 +201,7 @@ static void put_ds(unsigned offset, uint64_t value, unsigned bytes)
 	memcpy(rig.memory + offset, &value, bytes);
 }
 
-/* Records in both forms, where the manual has their words; state before and behind the instruction. */
+/* Records in both forms, with their words where the manual has them; the state before and after the instruction. */
 static void records(bool wide, bool before)
 {
 	struct netburst_record r;

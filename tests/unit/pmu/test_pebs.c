@@ -188,7 +188,7 @@ static void test_pebs_shadow_is_measured(void **state)
 	struct pebs_balance b = two_bursts("MEM_LOAD_RETIRED.L2_HIT", 1024);
 	assert_in_range(b.shadow_milli, 2950, 3050); /* thousandths of a slope */
 	assert_int_equal(b.lost, 0);
-	/* but whether records were lost beside it cannot be told */
+	/* but whether further records were lost cannot be known */
 	assert_false(b.exact);
 	assert_true(b.lost_most > 100);
 	sampling_close(&rig);
@@ -346,7 +346,7 @@ static void test_pebs_adaptive_records_are_read(void **state)
 		assert_int_equal(r.ip, 109);
 		for (unsigned i = 0; i < 16; i++) /* RAX RCX RDX RBX RSP RBP RSI RDI R8 .. R15 */
 			assert_int_equal(r.gpr[i], 110 + i);
-		record[0] = 208ull << 48 | 7; /* another group than was asked for */
+		record[0] = 208ull << 48 | 7; /* another group than requested */
 		assert_int_equal(pebs_read(&pebs, 1, &r), ST_BROKEN);
 		record[0] = 464ull << 48 | 3;
 		assert_int_equal(pebs_read(&pebs, 1, &r), ST_BROKEN);

@@ -62,7 +62,7 @@ static void test_client_boxes_are_found(void **state)
 	}
 }
 
-/* Two slices, of which MSR 0x396 tells one more for the graphics; eight, whose last one's registers lie elsewhere; and more than have registers. */
+/* Two slices, where MSR 0x396 counts one more for the graphics; eight, the last with its registers elsewhere; and more than have registers. */
 static void test_client_slices_are_counted(void **state)
 {
 	(void)state;

@@ -256,7 +256,7 @@ static void all_is_as_found(const char *machine)
 		assert_int_equal(uncore_plan(&r.u, golden[i].names, events_of(&golden[i]), &plan, &problem), ST_OK);
 		/* 0: stopped; 1: left running; then a fault at each of the writes of start and stop */
 		for (unsigned end = 0, writes = 2; end < writes; end++, ends++) {
-			const bool stops = end == 0 || (end > 1 && end % 2); /* or nobody comes to stop it */
+			const bool stops = end == 0 || (end > 1 && end % 2); /* or no code would stop it */
 			enum status st;
 			f.writes = 0;
 			f.fail = end < 2 ? 0 : end - 1;

@@ -106,7 +106,7 @@ static void test_metric_plans_do_not_depend_on_the_order_of_events(void **state)
 		{ { "UNC_C_TOR_INSERTS.OPCODE:opc=0x182:tid=0x3E", "UNC_C_TOR_INSERTS.OPCODE:opc=0x182" }, 2, 1 },
 		{ { "UNC_C_TOR_INSERTS.ALL", "UNC_C_TOR_INSERTS.OPCODE:opc=0x182" }, 2, 1 },
 	};
-	/* two occupancies, and behind each what sees it: each sees its own */
+	/* two occupancies, each followed by the event that sees it: each event sees its own */
 	static const char *const seen[6] = { "UNC_C_CLOCKTICKS", "UNC_C_RING_AD_USED.UP", "UNC_C_RXR_OCCUPANCY.IRQ", "UNC_C_COUNTER0_OCCUPANCY:thresh=1",
 		"UNC_C_TOR_OCCUPANCY.ALL", "UNC_C_COUNTER0_OCCUPANCY:thresh=1" };
 	struct uncore_plan two;

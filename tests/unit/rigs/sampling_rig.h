@@ -16,7 +16,7 @@ struct sampling_rig {
 	const struct access *a;  /* the guarded backend */
 	struct mapping map;      /* of the ring, at SPACE_DATA */
 	const struct sampling_gate *gate; /* what runs begin and end; NULL nothing */
-	uint64_t at;             /* node where the next run goes on */
+	uint64_t at;             /* node where the next run continues */
 };
 
 /* Opens a built-in machine, changed by `change` (NULL: as it is), and maps `bytes` (2 MiB pages; 0: nothing). */

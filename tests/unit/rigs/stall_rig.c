@@ -55,7 +55,7 @@ void stall_rig_close(struct stall_rig *g)
 	loop_close(&g->run);
 }
 
-/* The planner takes so many events at once. */
+/* The number of events that the planner takes at once. */
 static bool count_batch(struct stall_rig *g, const struct row *row, const struct event *const *events, unsigned n, struct stall_counts *out)
 {
 	static struct profile_result r;

@@ -1,4 +1,4 @@
-/* The native backend: kernels run, pages are what was asked for, faults and time-outs are statuses. */
+/* The native backend: kernels run, pages have the requested size, faults and time-outs are statuses. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -192,7 +192,7 @@ static void test_native_maps_at_the_window_zeroed(void **state)
 	assert_int_equal(a->ops->unmap(a->self, &m), ST_OK);
 }
 
-/* The kernel's own account of the page size behind an address, in KiB; 0 unknown. */
+/* The kernel's own account of the page size at an address, in KiB; 0 unknown. */
 static unsigned long huge_kib(uint64_t va)
 {
 	char line[512];

@@ -1,4 +1,4 @@
-/* Company on the other cores: one thread each at the lowest priority, and none is left behind. */
+/* Load on the other cores: one thread each at the lowest priority; all threads end. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

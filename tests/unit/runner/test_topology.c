@@ -1,4 +1,4 @@
-/* More than 255 logical processors: told apart by x2APIC ids, measured on, written to machine.txt and read back. */
+/* More than 255 logical processors: distinguished by x2APIC ids, measured on, written to machine.txt and read back. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

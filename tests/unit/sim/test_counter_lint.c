@@ -38,7 +38,7 @@ static bool told(const char *words)
 	return false;
 }
 
-/* Each order of writing a select, PEBS's enable and the global control: told at the last of the three, once. */
+/* A select, PEBS's enable and the global control written in every order: reported at the last of the three, once. */
 static void test_lint_tells_at_the_write_that_makes_it_live(void **state)
 {
 	(void)state;
@@ -53,7 +53,7 @@ static void test_lint_tells_at_the_write_that_makes_it_live(void **state)
 			assert_int_equal(put(0, set[orders[i][k]].msr, set[orders[i][k]].value), ST_OK);
 			assert_int_equal(told("PEBS with cmask"), k == 2);
 		}
-		assert_int_equal(put(0, 0x38F, 0), ST_OK); /* off and on again: it has been told */
+		assert_int_equal(put(0, 0x38F, 0), ST_OK); /* off and on again: it has been reported */
 		assert_int_equal(put(0, 0x38F, 0xF), ST_OK);
 		assert_false(told("PEBS with cmask"));
 	}

@@ -52,7 +52,7 @@ static void pair_close(struct pair *p)
 	sim_close(p->sim[1]);
 }
 
-/* One job on both; what it was is told when they differ. */
+/* One job on both machines; differences are printed. */
 static void pair_run(struct pair *p, uint64_t entry, uint64_t argument, const char *what, unsigned number)
 {
 	struct sim_totals t[2];
@@ -180,7 +180,7 @@ static uint8_t *emit_piece(uint8_t *at)
 		return at;
 	}
 	switch (i - COUNT_OF(pieces)) {
-	case 0: /* a load and a store at addresses that nobody knows beforehand */
+	case 0: /* a load and a store at addresses that are not known beforehand */
 		return emit(emit_draw(at), below(2) ? "4825f80000004889140648ffc2488b0406" : "4825ff030000480314068814068b0c06");
 	case 1: /* far away: other levels */
 		return emit(emit_draw(at), "4825c0ff0f00488b1406");
@@ -239,7 +239,7 @@ static void write_program(uint8_t *code, bool stores_code)
 			at[-1] = (uint8_t)(inner - at);
 		}
 	}
-	if (stores_code) { /* once in 64 iterations a byte of the constant behind it */
+	if (stores_code) { /* once in 64 iterations a byte of the constant after it */
 		at = emit(emit_draw(at), "a83f75068805" "01000000" "b800000000");
 	}
 	at = emit(at, "48ffcf0f85");

@@ -193,7 +193,7 @@ static void test_cache_ready_times_outlive_their_32_bits(void **state)
 	rig_open(&r);
 	const uint64_t dram = rig_l3(&r.m, 0) + rig_ps(&r.m, r.m.dram_local_ps), old = 0x40000;
 	(void)rig_access(&r, 0, MEM_LOAD, old, 1000);
-	/* a line that comes just before, asked for again when another one comes after */
+	/* a line that was requested just before, requested again after another one */
 	const uint64_t most = 1ull << 32, before = most - 10 - dram;
 	assert_int_equal(rig_access(&r, 0, MEM_LOAD, 0x80000, before).ready, most - 10);
 	assert_int_equal(rig_access(&r, 0, MEM_LOAD, 0x90000, before + 30).ready, most + 20);
@@ -274,7 +274,7 @@ static uint64_t naive_start(const struct naive_pool *n, uint64_t t, uint64_t cyc
 			return start;
 }
 
-/* Requests out of their order in time, of which some last longer than was expected: behind a stretch that is full, too. */
+/* Requests out of order in time, some longer than expected: also after a stretch that is full. */
 static void test_pool_starts_where_the_naive_one_does(void **state)
 {
 	(void)state;
@@ -291,7 +291,7 @@ static void test_pool_starts_where_the_naive_one_does(void **state)
 			const unsigned withheld = dice(4) ? 0 : dice(entries), most = entries - withheld;
 			const uint64_t start = naive_start(&n, t, cycles, most);
 			const bool is_full = held_at(&n, t) >= most;
-			if (dice(2)) { /* known before it is searched, or behind it */
+			if (dice(2)) { /* known before it is searched, or after */
 				assert_int_equal(pool_is_full_at(&p, t, most), is_full);
 				if (!is_full)
 					assert_int_equal(pool_has_stretch(&p, t, cycles, most), start == t);

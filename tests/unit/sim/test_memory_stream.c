@@ -244,7 +244,7 @@ static void test_nt_buffer_of_a_thread_that_is_ahead(void **state)
 	const uint64_t drain = rig_ps(&r.m, r.m.wc_drain_ps);
 	(void)rig_access(&r, 0, MEM_NT_STORE, 0x1000000, 2 * FAR);
 	assert_true(rig_access(&r, 0, MEM_DRAIN_NT, 0, FAR).ready >= 2 * FAR + drain / 2);
-	/* as many lines are under way later as there are fill buffers, and no fewer */
+	/* later as many lines are in flight as there are fill buffers, and no fewer */
 	for (unsigned i = 0; i < r.m.lfb_entries; i++)
 		assert_int_equal(rig_access(&r, 0, MEM_LOAD, 0x2000000 + i * 0x100000, 4 * FAR).lfb_from, 4 * FAR);
 	rig_close(&r);

@@ -67,7 +67,7 @@ static void test_tlb_translations_are_found_in_the_nearest_level(void **state)
 	rig_close(&r);
 }
 
-/* Each page of a run of pages, twice: the level of the second time tells what holds them. */
+/* Each page of a run of pages, twice: the level of the second access shows which level holds the page. */
 static unsigned level_of_run(uint64_t page_bytes, uint64_t pages, uint64_t stlb_large, uint64_t huge)
 {
 	struct rig r;

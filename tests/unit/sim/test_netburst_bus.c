@@ -1,4 +1,4 @@
-/* The Pentium 4's front-side bus: what its counters say of it, against what memory took and gave on the simulated machine. */
+/* The Pentium 4's front-side bus: its counters against the traffic of memory on the simulated machine. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -45,7 +45,7 @@ static void test_netburst_bus_bytes_are_those_of_memory(void **state)
 	}
 }
 
-/* The queue before the bus tells requests by what they are: all of them are those of the bus. */
+/* The queue before the bus counts requests by kind: the kinds add up to those of the bus. */
 static void test_netburst_queue_before_the_bus_has_all_of_its_requests(void **state)
 {
 	(void)state;
@@ -131,7 +131,7 @@ static void test_netburst_queue_stands_beside_the_chase(void **state)
 static void finds(struct counter_rig *on, uint32_t msr, uint64_t value, enum finding_kind kind, const char *words)
 {
 	struct sim_finding f = { 0 };
-	assert_int_equal(counters_wrmsr(on->p, msr, 0, &f), ST_OK); /* a mistake is told once, until its CCCR is another */
+	assert_int_equal(counters_wrmsr(on->p, msr, 0, &f), ST_OK); /* a mistake is reported once, until its CCCR changes */
 	assert_int_equal(counters_wrmsr(on->p, msr, value, &f), ST_OK);
 	if (!f.why || f.kind != kind || !strstr(f.why, words))
 		fail_msg("0x%X = 0x%llx: \"%s\" instead of \"%s\"", msr, (unsigned long long)value, f.why ? f.why : "", words);

@@ -118,7 +118,7 @@ static void finds(uint32_t msr, uint64_t value, enum finding_kind kind, const ch
 {
 	struct sim_finding f = { 0 };
 	if (msr != 0x3F1)
-		assert_int_equal(counters_wrmsr(rig.p, msr, 0, &f), ST_OK); /* a mistake is told once, until its CCCR is another */
+		assert_int_equal(counters_wrmsr(rig.p, msr, 0, &f), ST_OK); /* a mistake is reported once, until its CCCR changes */
 	assert_int_equal(counters_wrmsr(rig.p, msr, value, &f), ST_OK);
 	assert_non_null(f.why);
 	assert_int_equal(f.kind, kind);

@@ -73,7 +73,7 @@ static uint64_t get(unsigned thread, uint32_t msr)
 	return value;
 }
 
-/* A counter at 0, on; nothing of it may be worth a word of the machine. */
+/* A counter at 0, enabled; the machine must have no finding about it. */
 static void count(unsigned counter, uint32_t escr, uint32_t event, uint32_t cccr)
 {
 	const struct sim_finding *last;
@@ -89,7 +89,7 @@ static void count(unsigned counter, uint32_t escr, uint32_t event, uint32_t cccr
 
 static uint64_t counted(unsigned counter) { return get(1, COUNTER + counter); }
 
-/* So many iterations of a chain of additions on each thread; 0: the thread sleeps. */
+/* That many iterations of a chain of additions on each thread; 0: the thread sleeps. */
 static void run(uint64_t first, uint64_t second)
 {
 	const uint64_t iterations[2] = { first, second };
@@ -142,7 +142,7 @@ static void test_netburst_threads_modes_are_the_cycles_with_so_many_awake(void *
 	}
 }
 
-/* What is counted of a thread: all of it, what it did alone, what it did while both were awake. */
+/* The counts of a thread: all of its work, its work alone, its work while both were awake. */
 static void test_netburst_threads_are_counted_apart(void **state)
 {
 	(void)state;
@@ -173,7 +173,7 @@ static void test_netburst_threads_are_counted_apart(void **state)
 			assert_true(any == own[i] && single + both == any);
 			if (awake[i] == least && awake[i])
 				assert_true(single == 0);
-			else if (awake[i]) /* a chain goes on at one pace */
+			else if (awake[i]) /* a chain continues at a constant pace */
 				assert_in_range(both * 1000, own[i] * least / awake[i] * 990, own[i] * least / awake[i] * 1010 + 20000);
 		}
 		assert_true(counted(2) == awake[1]);
@@ -311,7 +311,7 @@ static void test_netburst_threads_what_counts_nothing_is_said(void **state)
 	}
 }
 
-/* Asked by name on either thread: its own, the other's, the core's; the registers are as found behind it. */
+/* Requested by name on either thread: its own, the other's, the core's events; afterwards the registers are as found. */
 static void test_netburst_threads_by_name(void **state)
 {
 	(void)state;

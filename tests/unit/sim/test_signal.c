@@ -189,7 +189,7 @@ static void test_signal_pair_sees_both_threads(void **state)
 		listen(&own, SIG_UOPS_EXECUTED);
 		signals_tap(x[0].s, 3, &own);
 		while (at[0] < CYCLES - 300 || at[1] < CYCLES - 300) {
-			unsigned i = at[1] < at[0]; /* the one that lies behind goes on */
+			unsigned i = at[1] < at[0]; /* the level that began earlier continues */
 			for (unsigned n = draw(20); n--;) {
 				unsigned c = (unsigned)at[i] + draw(200), k = draw(3);
 				signal_pulse_often(x[i].s, SIG_UOPS_EXECUTED, c, k);
@@ -273,7 +273,7 @@ static void test_signal_pair_counts_while_certain_threads_are_awake(void **state
 			at[i] += draw(90);
 			if (at[i] >= ends[i]) {
 				asleep[i] = true;
-				at[i] += 90; /* nothing is under way any more */
+				at[i] += 90; /* nothing is in progress any more */
 				awake[i][1] = at[i];
 			}
 			signal_close(x[i].s, at[i]);

@@ -111,7 +111,7 @@ static void test_trap_irp_is_not_on_the_bus_of_the_uncore(void **state)
 	close_rig();
 }
 
-/* Tables say 48, 44 and both: what the machine keeps is asked. */
+/* Tables say 48, 44 and both: the width is probed on the machine. */
 static void test_trap_widths_are_probed(void **state)
 {
 	(void)state;
@@ -270,7 +270,7 @@ static void test_trap_manuals_example_counts_nothing(void **state)
 		assert_int_equal(a->ops->pci_read32(a->self, status, &bits), ST_OK);
 		assert_int_equal(bits, 1);
 		assert_int_equal(a->ops->rdmsr(a->self, 0, 0x701, &global), ST_OK);
-		assert_int_equal(global, ov_en ? 1u << 21 : 0); /* without ov_en nobody is told, and nothing stops */
+		assert_int_equal(global, ov_en ? 1u << 21 : 0); /* without ov_en no overflow is reported, and nothing stops */
 		assert_int_equal(a->ops->pci_write32(a->self, status, 1), ST_OK);
 		assert_int_equal(a->ops->pci_read32(a->self, status, &bits), ST_OK);
 		assert_int_equal(bits, 0); /* written 1 to clear */

@@ -13,7 +13,7 @@ struct hostile {
 extern struct hostile host;
 
 void read_switches(void);
-/* Whether the switch is given; *number, unless NULL, is what is behind '=', 0 without. */
+/* Whether the switch is given; *number, unless NULL, is the number after '=', 0 without one. */
 bool wanted(const char *name, uint64_t *number);
 /* "hostile: " and the text with '%' for the number, to port 0xE9. */
 void tell(const char *text, uint64_t number);
@@ -32,6 +32,6 @@ void map_left(void);              /* what was asked for in its holes */
 const char *damaged_table(unsigned i);
 void damage(uint8_t *table, unsigned i, unsigned how);
 void devices(void);               /* devices.c: screens, serial ports, watchdog, timer events, interrupts */
-void leave(void);                 /* devices.c: what is told when the application has come back */
+void leave(void);                 /* devices.c: reports what happened when the application has returned */
 
 #endif

@@ -6,7 +6,7 @@
 #include "tests/boot/firmware/hostile/hostile.h"
 
 #define STEP 64u          /* bytes of a descriptor: UEFI 2.10, 7.2.3: at least those of the structure */
-#define HOLE_AT 0x8000u   /* pages behind a range's begin */
+#define HOLE_AT 0x8000u   /* pages after the beginning of a range */
 #define HOLE_PAGES 0x100u
 #define HOLES_MAX 32u
 #define PERSISTENT_MEMORY 14u /* UEFI 2.10, 7.2.1; GNU-EFI has no name for it */
