@@ -70,7 +70,7 @@ static void take_backend(struct config *c, const struct origin *from, const char
 		if (looks_like_file(c->machine))
 			return;
 		struct text t;
-		char names[200];
+		char names[400];
 		text_init(&t, names, sizeof(names));
 		for (unsigned i = 0; i < machine_files_count; i++)
 			text_fmt(&t, "%s%s", i == 0 ? "" : ", ", machine_files[i].name);
@@ -133,6 +133,8 @@ static bool take_count(struct config *c, const struct origin *from, const char *
 	} else {
 		return false;
 	}
+	if (!is("count", key, key_length) && !is("metrics", key, key_length))
+		c->how_from = *from;
 	return true;
 }
 
@@ -378,6 +380,8 @@ void config_read(struct config *c, struct files *files, const struct config_text
 			config_problem(c, &c->count_from, "workload: expected with count and metrics: idle, account.NAME or a row");
 		if (c->plan || c->profile[0] != 0)
 			config_problem(c, &c->count_from, "count and metrics do not go with mode = plan or a profile");
+	} else if (c->workload[0] != 0 || c->interval_us != 0 || c->duration_us != 0) { /* instead of the full suite that nobody asked for */
+		config_problem(c, &c->how_from, "workload, interval_ms and duration_ms are of count and metrics, and neither is given");
 	}
 	/* Without a question at the end, no user is there to notice a hang. */
 	if (!c->watchdog_given && c->end != END_MENU)

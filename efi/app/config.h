@@ -26,7 +26,7 @@ struct config {
 	char profile[CONFIG_TEXT]; /* "" none */
 	struct origin profile_from;
 	char count[CONFIG_TEXT], metrics[CONFIG_TEXT], workload[CONFIG_TEXT]; /* count instead of measuring; "" none */
-	struct origin count_from;
+	struct origin count_from, how_from; /* of what to count; of the workload and times, the last given */
 	uint64_t interval_us, duration_us;
 	char kind[CONFIG_TEXT];    /* of cores, "" all */
 	char cores[CONFIG_TEXT], nodes[CONFIG_TEXT]; /* lists, "" all */

@@ -53,7 +53,7 @@ bad unknown_key_in_the_file 'stallmeter\.ini:3: unknown key "bakend"; expected o
 bad line_without_value 'stallmeter\.ini:2: .*expected "key = value"' \
 	"" stallmeter.ini 'suite = quick\nbackend\n'
 bad unknown_option_key 'load options:1: unknown key "sweet"; expected one of' "sweet=quick"
-bad unknown_machine 'backend: unknown machine "nehalem"; expected one of .*nehalem-ep' "backend=sim:nehalem"
+bad unknown_machine 'backend: unknown machine "nehalem"; expected one of .*nehalem-ep.*zen4, zen5, or a file' "backend=sim:nehalem"
 bad repetitions_no_number 'stallmeter\.ini:1: repetitions: expected a number from 0 to 256, found "many"' \
 	"" stallmeter.ini 'repetitions = many\n'
 bad kernels_that_are_none 'stallmeter\.ini:2: kernels: "k_triads" is no kernel that streams choose' \
@@ -95,6 +95,9 @@ bad unfinished_machine_file 'my\.machine:1: [a-z0-9_.]+: must be given' \
 
 # What `stallmeter stat` does, asked for on the stick (tests/boot/runs/count.sh).
 bad count_without_a_workload 'load options:1: workload: expected with count and metrics' "backend=sim:nehalem-ep count=X"
+bad workload_without_a_count 'stallmeter\.ini:2: workload, interval_ms and duration_ms are of count and metrics, and neither is given' \
+	"" stallmeter.ini 'backend = sim:nehalem-ep\nworkload = idle\n'
+bad interval_without_a_count 'load options:1: workload, interval_ms and duration_ms are of count and metrics' "backend=sim:nehalem-ep suite=load.l1.latency interval_ms=100"
 bad count_in_no_time 'load options:1: interval_ms: ' "backend=sim:nehalem-ep count=X workload=idle interval_ms=0"
 bad count_in_parts_of_a_microsecond 'load options:1: interval_ms: ' "backend=sim:nehalem-ep count=X workload=idle interval_ms=1.2345"
 bad count_of_a_plan 'count and metrics do not go with mode = plan' "backend=sim:nehalem-ep count=X workload=idle mode=plan"
