@@ -10,8 +10,6 @@
 #include <cmocka.h>
 
 #include "bench/measure/vector_width.h"
-#include "bench/suite/execute.h"
-#include "tests/unit/support/closed_loop.h"
 #include "tests/unit/support/kernel_run.h"
 
 /* Three tries of the widest at `wide` ticks and of a narrower one at `narrow`, each with one that was disturbed. */
@@ -90,62 +88,6 @@ static void test_width_kernels_of_a_row_move_the_same(void **state)
 	assert_in_range(several, 60, 200);
 }
 
-static struct loop_run run;
-static struct bench bench;
-
-/* The kernel of a row that lists the narrower one first, on a simulated Haswell of two cores, where that is slower; as what kind of machine it is treated, with
- * which setting of kernels. */
-static const char *taken(const char *name, enum access_kind kind, const char *kernels)
-{
-	static const char *const narrow_first[] = { "k_triad_sse2", "k_triad_avx", NULL };
-	static struct row_result out;
-	char *cores = loop_changed(loop_built_in("haswell-ep"), "topology", "cores", "2"), *text = loop_changed(cores, "topology", "sockets", "1");
-	struct access a;
-
-	loop_open(&run, text);
-	a = run.guard.access;
-	a.kind = kind;
-	bench_init(&bench, &a, &run.cpu, &run.host.host, 3, 1);
-	bench.kernels = kernels;
-	struct row row = *row_find(name);
-	row.kernels = narrow_first;
-	execute_row(&bench, &row, &out);
-	if (out.status != ROW_OK)
-		fail_msg("%s: %s", name, out.reason);
-	loop_close(&run);
-	free(text);
-	free(cores);
-	return out.kernel;
-}
-
-static void test_width_is_tried_on_a_real_processor(void **state)
-{
-	(void)state;
-	assert_string_equal(taken("triad.l1.bandwidth", ACCESS_HW, ""), "k_triad_avx");
-	assert_string_equal(taken("triad.l1_all.bandwidth", ACCESS_HW, ""), "k_triad_avx");
-}
-
-static void test_width_is_the_first_on_a_simulated_one(void **state)
-{
-	(void)state;
-	assert_string_equal(taken("triad.l1.bandwidth", ACCESS_SIM, ""), "k_triad_sse2");
-	assert_string_equal(taken("triad.l1_all.bandwidth", ACCESS_SIM, ""), "k_triad_sse2");
-}
-
-static void test_width_is_one_of_the_kernels_that_a_user_names(void **state)
-{
-	(void)state;
-	static const enum access_kind kinds[] = { ACCESS_HW, ACCESS_SIM };
-
-	for (unsigned i = 0; i < COUNT_OF(kinds); i++) {
-		assert_string_equal(taken("triad.l1.bandwidth", kinds[i], "k_copy_avx, k_triad_avx"), "k_triad_avx");
-		assert_string_equal(taken("triad.l1_all.bandwidth", kinds[i], "k_triad_avx"), "k_triad_avx");
-	}
-	assert_string_equal(taken("triad.l1.bandwidth", ACCESS_HW, "k_triad_sse2"), "k_triad_sse2"); /* though it is slower */
-	assert_string_equal(taken("triad.l1_all.bandwidth", ACCESS_HW, "k_triad_sse2"), "k_triad_sse2");
-	assert_string_equal(taken("triad.l1.bandwidth", ACCESS_SIM, "k_copy_avx,k_triad"), "k_triad_sse2"); /* none of the row's: any */
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -154,9 +96,6 @@ int main(void)
 		cmocka_unit_test(test_width_is_the_fastest_of_three),
 		cmocka_unit_test(test_width_arrays_begin_alike_where_that_is_faster),
 		cmocka_unit_test(test_width_kernels_of_a_row_move_the_same),
-		cmocka_unit_test(test_width_is_tried_on_a_real_processor),
-		cmocka_unit_test(test_width_is_the_first_on_a_simulated_one),
-		cmocka_unit_test(test_width_is_one_of_the_kernels_that_a_user_names),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
