@@ -295,6 +295,12 @@ def reach(v, e):
         e["counters"] &= v["occupancy_counters"]
 
 
+def threshold_of(v):
+    """Which of a select's bits 31:24 are a threshold: all that may be written and are nothing else."""
+    umask = 0xFF000000 if 24 <= v["umask_high"] < 32 else 0
+    return (v["selectable"] & ~(v["enable"] | v["occupancy_edge"] | v["occupancy_invert"] | umask) & 0xFF000000) >> 24
+
+
 def check_implied(p, r, e):
     """At most one filter with a value of the event's own."""
     v, filters = e.event, [f[0] for f in r.filters]
@@ -439,7 +445,7 @@ def write_boxes(out, r):
         tag = r["name"] + "_" + b["name"]
         out.write("\t{ .name = %s, .space = UNCORE_%s, .scope = UNCORE_OF_%s, .source = %s,\n" % (c_text(b["name"]), b["space"].upper(), b.get("scope", "socket").upper(), c_text(b["source"])))
         out.write("".join("\t  .%s = 0x%Xull,\n" % (k, b.value[k]) for k in NUMBERS))
-        out.write("\t  .window = { %s },\n" % b.told_by)
+        out.write("\t  .threshold = 0x%X, .window = { %s },\n" % (threshold_of(b.value), b.told_by))
         if b.value["places"]:
             out.write("\t  .places = %s,\n" % c_name("box_places", tag))
         out.write("\t  .count_device = { %s }, .map_device = %d, .map_function = %d, .map_register = 0x%X,\n" % ((b.count_device,) + b.window))

@@ -163,6 +163,7 @@ struct uncore_box {
 	uint8_t counters, width; /* bits; width as the documents have it, probed before it is believed */
 	uint64_t enable, selectable;
 	uint64_t select_bits;    /* that every select has beside `enable` */
+	uint8_t threshold;       /* which of its bits 31:24 are a threshold */
 	uint8_t select_writes;   /* 2: a select takes hold only when it is written twice, first without `enable` */
 	uint32_t fixed_control, fixed_counter; /* 0 none */
 	uint64_t fixed_enable, fixed_reset;

@@ -142,9 +142,9 @@ static void say_uncore(const struct request *r, const struct uncore_event *e, co
 			text_fmt(problem, "%.*s is no number", (int)m.length, m.at);
 	if (!lacking && number == ST_OK && !(st == ST_SYNTAX && said_what_acts(r, e, w, problem)))
 		text_fmt(problem, st == ST_RANGE ? "a value does not fit" : "one of its modifiers is unknown, or lacks its value");
-	text_fmt(problem, "; box %s takes thresh=N, edge, invert", box->name);
+	text_fmt(problem, "; box %s takes %s", box->name, box->threshold ? "thresh=N, edge, invert" : box->filter_count ? "" : "no modifier");
 	for (unsigned f = 0; f < box->filter_count; f++)
-		text_fmt(problem, ", %s=N", box->filters[f].name);
+		text_fmt(problem, "%s%s=N", f || box->threshold ? ", " : "", box->filters[f].name);
 }
 
 /* The one event that counts a concept of the uncore, with its filters; nowhere: there is none, or w has modifiers of its own. */

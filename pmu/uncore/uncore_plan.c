@@ -49,8 +49,7 @@ static enum status suffix(struct uncore_slot *s, const char *at, size_t n)
 		return ST_OK;
 	}
 	if (given && is(at, key, "thresh")) {
-		/* selectable: how many of bits 31:24 the box has */
-		if (!value || (value << 24 & ~s->box->selectable) || s->box->select_bits || s->event->high)
+		if (!value || value & ~(uint64_t)s->box->threshold)
 			return ST_RANGE;
 		s->threshold = (uint8_t)value;
 		return ST_OK;

@@ -46,6 +46,14 @@ broadwell() {
 	holds broadwell-ep load.dram_remote 'near(v[1], 1024, 5) && v[2] == 8 * 1024 && near(v[3], 1024, 5)' "UNC_C_TOR_INSERTS.MISS_OPCODE:opc=0x182" UNC_Q_RXL_FLITS_G1.DRS_DATA UNC_M_CAS_COUNT.RD
 }
 check "broadwell_ep_s_boxes_see_each_load_of_a_chase" broadwell
+# A unit mask above bit 31 leaves 31:24 for the threshold (Linux, uncore_snbep.c: umask_ext4 and thresh8 of spr_uncore_cha): a chase has one read at a time in the table,
+# which is as many entries added up over cycles as cycles with one, and none with two.
+threshold() {
+	holds sapphire-rapids load.dram_local 'v[1] > 100 * 1024 && near(v[2], v[1], 2) && v[3] < v[1] / 100' UNC_CHA_TOR_OCCUPANCY.IA_MISS_DRD UNC_CHA_TOR_OCCUPANCY.IA_MISS_DRD:thresh=1 \
+		UNC_CHA_TOR_OCCUPANCY.IA_MISS_DRD:thresh=2
+}
+check "stat_takes_a_threshold_beside_a_high_unit_mask" threshold
+check "stat_takes_no_threshold_where_a_select_has_none" refuses 'a value does not fit; box umc takes no modifier' "$s" stat --machine zen4 -w idle -e UMC_CAS_CMD.RD:thresh=128
 # One figure for each of 28 slices, 6 channels, 2 ways to memory and 3 links a socket; the words for --per say the same.
 boxes_of() { # MACHINE EVENT BOXES
 	"$s" stat --machine "$1" --windows 1 --format csv --per box -w idle -e "$2" | grep -c 'socket [01] box' | grep -qx "$3"
