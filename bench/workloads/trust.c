@@ -133,6 +133,10 @@ static void take(struct trust_entry *e, const struct trust_facts *f, const struc
 	}
 	e->unit = r->unit;
 	trust_judge(e, f, row, k, cycles);
+	if (e->verdict == TRUST_UNDER && row->pair && row->pair->uncached) { /* as in the row: code that is decoded once need not be decoded again */
+		e->verdict = TRUST_UNKNOWN;
+		str_copy(e->reason, sizeof(e->reason), "a cache of decoded uops may have code of it");
+	}
 	if (uncounted(x, c, r) || (f->base == TRUST_CYCLES && uncounted(c->cycles, c, r))) {
 		e->verdict = TRUST_UNKNOWN;
 		str_copy(e->reason, sizeof(e->reason), "not modelled by this simulated machine");

@@ -133,8 +133,11 @@ static enum status take(struct trust_request *a, const struct row_result *result
 
 	for (unsigned i = 0; i < a->plan.count && st == ST_OK; i++)
 		if (a->plan.slots[i].run == run) {
+			const bool clock = str_equal(trust_table[a->entry[i]].concept, "uncore.cycles"); /* each box of several counts it */
+			const unsigned boxes = clock ? uncore_instances(&a->l->b->uncore, a->plan.slots[i].box, a->socket) : 1;
+
 			st = reduce_slope(a->pairs[i], kept, a->l->sets[0].window, STAT_MEDIAN, &s);
-			milli[a->entry[i]] += mul_div(s.value_micro, 1, 1000);
+			milli[a->entry[i]] += mul_div(s.value_micro, 1, 1000 * (int64_t)(boxes ? boxes : 1));
 			counted[a->entry[i]] = true;
 			line_units[a->entry[i]] = (uint8_t)uncore_line_units(a->plan.slots[i].box);
 		}

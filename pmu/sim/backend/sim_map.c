@@ -94,6 +94,9 @@ static void forget(struct sim *s, const struct mapping *m)
 	memset(s->ranges, 0, sizeof(s->ranges));
 	if (m->executable && s->memo)
 		memo_forget(s->memo);
+	for (unsigned i = 0; m->executable && i < s->threads; i++)
+		if (s->harts[i].core) /* it has run */
+			core_forget_code(s->harts[i].core, m->va, m->bytes);
 	struct code_entry *code;
 	for (unsigned kind = 0; m->executable && (code = sim_code_of(s, kind)) != NULL; kind++)
 		for (unsigned i = 0; i < CODE_ENTRIES; i++)

@@ -176,6 +176,8 @@ bool core_is_alone(const struct core_thread *c);
 /* Advances the thread's clock to `cycle` (it was parked until then) without counting. `alone`: its sibling stays parked, so
  * this thread has the whole of the buffers that are otherwise split. */
 void core_resume(struct core_thread *c, uint64_t cycle, bool alone);
+/* What the thread's uop cache holds of code at va .. va + bytes - 1 is dropped. */
+void core_forget_code(struct core_thread *c, uint64_t va, uint64_t bytes);
 /* The run of this thread is over, and its sibling has the core to itself. The thread has been serialised. */
 void core_park(struct core_thread *c);
 /* Uops retired so far, unfused. */

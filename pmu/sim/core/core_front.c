@@ -23,7 +23,7 @@
  *   costs front.baclear_cycles of fetch.
  *
  * Not modelled: loop-count prediction, aliasing of the target buffer by partial tags, the depth of the instruction queue
- * before decode, victim caches of the L1I, wrong-path instruction fetch from memory. */
+ * before decode, victim caches of the L1I, wrong-path instruction fetch from memory, the uop cache that is emptied with the ITLB. */
 #include "pmu/sim/core/core_memo.h"
 
 #define LOOP_ITERATIONS 2
@@ -115,6 +115,15 @@ static void cache_enter(struct core_thread *c, uint64_t window, unsigned uops)
 				set[w] = (struct uop_line){ 0, 0 };
 		set[oldest] = (struct uop_line){ window, ++c->uop_clock };
 	}
+}
+
+void core_forget_code(struct core_thread *c, uint64_t va, uint64_t bytes)
+{
+	const unsigned shift = (unsigned)__builtin_ctzll(c->m->front_uop_cache_window);
+	for (uint64_t i = 0; i < c->uop_sets * c->m->front_uop_cache_ways; i++)
+		if (c->uop_lines[i].window - (va >> shift) <= ((va + bytes - 1) >> shift) - (va >> shift))
+			c->uop_lines[i] = (struct uop_line){ 0, 0 };
+	c->front.uop_window = ~0ull; /* not entered when it is left */
 }
 
 void front_forget_line(struct core_thread *c, uint64_t va)

@@ -45,7 +45,7 @@ struct tap {
 	uint64_t value; /* counted in closed cycles; the owner wraps it to its width */
 };
 
-#define SIGNAL_RING 65536u /* cycles that may be open at once; a power of two */
+#define SIGNAL_RING 131072u /* cycles that may be open at once; a power of two */
 
 #define SIGNAL_WORDS ((SIG_COUNT + 63) / 64)
 

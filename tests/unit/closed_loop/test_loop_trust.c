@@ -37,7 +37,8 @@ static void test_trust_all_events_of_sound_machines_count_right(void **state)
 	(void)state;
 	/* right: at least that many; unknown ones have a reason */
 	static const struct { const char *machine; unsigned right; } cases[] = {
-		{ "nehalem-ep", 96 }, { "haswell-ep", 78 /* errata: seven of its events may count less */ }, { "skylake-sp", 64 }, { "core2", 64 }, { "pentium4", 35 }, { "zen4", 36 } };
+		{ "nehalem-ep", 96 }, { "haswell-ep", 78 /* errata: seven of its events may count less */ }, { "skylake-sp", 64 }, { "core2", 64 }, { "pentium4", 35 }, { "zen4", 36 },
+		{ "alder-lake", 50 /* on each kind of cores */ }, { "sapphire-rapids", 50 }, { "sierra-forest", 40 } };
 	for (unsigned i = 0; i < COUNT_OF(cases); i++) {
 		const char *trust = trust_of(loop_built_in(cases[i].machine));
 		assert_non_null(trust);
