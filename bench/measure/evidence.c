@@ -1,6 +1,7 @@
 /* bench/measure/evidence.c: the counters that prove a row, and the counts that they must show. */
 #include "bench/measure/codegen.h"
 #include "bench/measure/loop.h"
+#include "pmu/backend/core_kind.h"
 
 
 bool evidence_counts(const struct counting *c, const char *concept)
@@ -190,7 +191,8 @@ bool evidence_lacking(const struct bench *b, const struct counting *c, struct te
 		text_fmt(why, "this processor has no event that proves it: %s%s", counts[x->exactness], x->why);
 	else
 		text_fmt(why, "this processor has no event that proves it");
-	return b->cycles && !c->node_unknown && !c->uncounted && !c->crowded && x;
+	/* no event is one of both kinds of cores */
+	return (b->a->core_kind && str_equal(b->a->core_kind, CORE_KIND_ALL)) || (b->cycles && !c->node_unknown && !c->uncounted && !c->crowded && x);
 }
 
 /* --- instructions retired against the code ----------------------------------------------------- */
