@@ -6,12 +6,18 @@
 #define FREE_MILLI    250      /* and what it costs */
 #define PENALTY_QUIET_MILLI 100 /* penalties are accurate to half a cycle: a smaller spread than this does not count */
 
-/* Counts of each event per unit of work over one working set: medians of the pairs' slopes, in millionths. */
+/* The statistic of the row's value. */
+static enum statistic statistic_of(const struct loop *l) { return l->unsure ? STAT_MEAN : l->row->statistic; }
+
+/* Counts of each event per unit of work over one working set, in millionths: medians of the pairs' slopes, or their mean where that is the value, which some
+ * pairs of lines nearer than the others' move. */
 static enum status counts_of_set(const struct loop *l, unsigned set, int64_t *micro)
 {
+	const enum statistic statistic = statistic_of(l) == STAT_MEAN ? STAT_MEAN : STAT_MEDIAN;
+
 	for (unsigned e = 0; e < l->counting.events; e++) {
 		struct slope count;
-		enum status st = reduce_slope(l->b->counts[set][e], l->pairs, l->sets[set].window, STAT_MEDIAN, &count);
+		enum status st = reduce_slope(l->b->counts[set][e], l->pairs, l->sets[set].window, statistic, &count);
 
 		if (st != ST_OK)
 			return st;
@@ -209,7 +215,7 @@ enum status evidence_reduce(struct loop *l, struct row_result *out)
 {
 	struct bench *b = l->b;
 	const struct row *r = l->row;
-	const enum statistic statistic = l->unsure ? STAT_MEAN : r->statistic;
+	const enum statistic statistic = statistic_of(l);
 	struct slope tsc[2], cycles[2];
 	int64_t noise_milli, scale_milli;
 	const char *noise = "";

@@ -306,9 +306,12 @@ enum status window_warm_up(struct bench *b, const struct row *r, struct working_
 		/* Arrays one after another do not use each set equally, and what an earlier row left of them causes no evictions. */
 		if (again && st == ST_OK)
 			st = warm_memory(b, r, w, again, &ignored, job);
-		/* Beyond one lap windows would hit lines that the first pass brought in. */
-		if (st == ST_OK && (1 + more) * units + again + AHEAD_OF_WINDOWS > lap && lap > units + again)
-			st = flush_stream(b, r, w, lap - units - again < AHEAD_OF_WINDOWS ? lap - units - again : AHEAD_OF_WINDOWS, &ignored, job);
+		/* Beyond one lap windows would hit lines that the first pass brought in. A core of another kind still has the lines of its last windows in its L2. */
+		const bool wraps = (1 + more) * units + again + AHEAD_OF_WINDOWS > lap;
+		const uint64_t ahead = wraps ? AHEAD_OF_WINDOWS : b->a->core_kind ? ROUNDS_OF_WINDOWS * (2ull * w->shorter + w->window) : 0;
+
+		if (st == ST_OK && ahead && lap > units + again)
+			st = flush_stream(b, r, w, lap - units - again < ahead ? lap - units - again : ahead, &ignored, job);
 		return st;
 	}
 	st = warm_until_there(b, w, r, units, &before, job);

@@ -10,6 +10,7 @@ rows='load.l1.latency,tlb.dtlb_4k.penalty,read.l1_all.bandwidth,read.dram_all.ba
 check "hybrid_rows_run_on_each_kind" says 0 "rows on p, e, all" both --suite "$rows" --trace "$work/trace" --out "$work/run"
 results=("$work"/run/*/results.json)
 check "hybrid_rows_are_named_with_their_kind" jq -e '[.rows[].name | sub(".*@"; "")] == ["p", "p", "p", "p", "p", "e", "e", "e", "e", "e", "all", "all"]' "$results"
+check "hybrid_rows_of_all_cores_have_no_event_as_expected" "$s" run --backend sim --machine alder-lake --suite read.dram_all.bandwidth,core_to_core.clean_same_socket.latency --out "$work/all"
 truth() { # alder-lake.machine: 5 and 3 cycles, 7 and 9 for the second TLB level, eight cores of each kind
 	jq -e '[.rows[] | {(.name): .value}] | add | ."load.l1.latency@p" == 5 and ."load.l1.latency@e" == 3 and ."tlb.dtlb_4k.penalty@p" == 7 and
 		(."tlb.dtlb_4k.penalty@e" - 9 | fabs) < 0.1' "$results"
@@ -28,6 +29,12 @@ sums() { # two channels of 38.4 GB/s limit all of a kind, and all
 		all(. > 0.9 * 76.8e9 and . <= 76.8e9)' "$results"
 }
 check "hybrid_bandwidth_of_all_cores" sums
+# A stream's rate is what its memory channels moved, also behind rows of the other kind, whose last windows left lines of it in their cores' L2.
+moved() {
+	"$s" run --backend sim --machine alder-lake --suite triad.dram_nt.bandwidth --repetitions 7 --out "$work/moved" || return 1
+	jq -e '[.rows[] | .value / ([.memory_channels[] | .read + .write] | add)] | length == 2 and all(. > 0.99 and . < 1.01)' "$work"/moved/*/results.json
+}
+check "hybrid_streams_find_no_lines_of_the_other_kind" moved
 kinds() {
 	jq -e '[.core_kinds[] | [.name, .first, .machine.cores, .machine.descriptor]] == [["p", 0, 8, "alder-lake-p"], ["e", 8, 8, "alder-lake-e"], ["all", 0, 16, "x86-64"]] and
 		([.summary.pinned[] | .core_kind] | unique == ["e", "p"])' "$results"
