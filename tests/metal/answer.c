@@ -52,23 +52,25 @@ static void answer64(uint64_t r[STUB_REGISTERS], enum status s, const uint64_t *
 	r[STUB_RIP] += TWO_BYTES;
 }
 
-/* What it was before the first write: it must be that again in the end. */
-static void remember(unsigned cpu, uint32_t msr)
+/* What it was before the first write on any processor, since some are one register for several: it must be that again in the end. */
+static void remember(uint32_t msr)
 {
 	uint64_t value;
 	for (unsigned i = 0; i < metal.written_count; i++)
-		if (metal.written[i].cpu == cpu && metal.written[i].msr == msr)
+		if (metal.written[i].msr == msr)
 			return;
-	if (metal.written_count == REGISTERS_MAX)
-		die("more registers than there is room for");
-	if (metal.a->ops->rdmsr(metal.a->self, metal.hart[cpu], msr, &value) == ST_OK)
-		metal.written[metal.written_count++] = (struct written){ cpu, msr, value };
+	for (unsigned cpu = 0; cpu < metal.cpus; cpu++) {
+		if (metal.written_count == REGISTERS_MAX)
+			die("more registers than there is room for");
+		if (metal.a->ops->rdmsr(metal.a->self, metal.hart[cpu], msr, &value) == ST_OK)
+			metal.written[metal.written_count++] = (struct written){ cpu, msr, value };
+	}
 }
 
 static void answer_wrmsr(unsigned cpu, uint64_t r[STUB_REGISTERS])
 {
 	const uint64_t value = (uint32_t)r[STUB_RAX] | r[STUB_RDX] << 32;
-	remember(cpu, (uint32_t)r[STUB_RCX]);
+	remember((uint32_t)r[STUB_RCX]);
 	if (metal.a->ops->wrmsr(metal.a->self, metal.hart[cpu], (uint32_t)r[STUB_RCX], value) == ST_OK)
 		r[STUB_RIP] += TWO_BYTES;
 	else

@@ -3,7 +3,7 @@
 #   Boots it in QEMU/OVMF with backend = hw; what it asks the processor for, and its jobs, the simulated machine MACHINE (a built-in name
 #   or a machine file) carries out (tests/metal/metal.c). Shows the console with the table, and fetches the results to $OUT/metal.
 #   Then compares the table with that of the simulated machine alone.
-#   SMP and NODES as for make run; REPETITIONS: samples of each row (9; of 3, a median of triad.l3 lay 1 % off in one boot of seven). METAL_IMAGE, METAL_ELF: another
+#   SMP and NODES as for make run (a hybrid with more than one processor has both kinds); REPETITIONS: samples of each row (9; of 3, a median of triad.l3 lay 1 % off in one boot of seven). METAL_IMAGE, METAL_ELF: another
 #   image, and the file it was made from; METAL_RUNS: where the results go instead.
 # Exit status: 0 as expected, 1 the tables differ, a register was not restored, records went where nothing is mapped, or a job was interrupted; else as runner/qemu.sh.
 set -u
@@ -17,6 +17,18 @@ shared=$work
 [ ! -w /dev/shm ] || shared=$(mktemp -d /dev/shm/metal.XXXXXX) || exit 3
 trap 'rm -rf "$work" "$shared"' EXIT
 mkfifo "$work/keys.in" "$work/keys.out"
+
+# Of a hybrid one processor is a large core, and its rows are named as any other machine's. More processors are one module of small cores and
+# the rest large ones: a machine with so many of each.
+file=$machine all=
+[ -f "$file" ] || file=tables/machines/$machine.machine
+hybrid=$(grep -E '^small_cores = [1-9]' "$file" 2>/dev/null)
+if [ -n "$hybrid" ] && [ "$smp" -gt 1 ]; then
+	module=$(awk '/^\[/ { in_l2 = $0 == "[l2]" } in_l2 && $1 == "cores" { print $3 }' "tables/machines/$(sed -n 's/^small = //p' "$file").machine")
+	[ "$smp" -gt "$module" ] || { echo "run.sh: SMP=$smp: $machine needs 1, or more than the $module small cores of a module" >&2; exit 2; }
+	sed "/^\[topology\]/,/^\[/ { s/^cores = .*/cores = $smp/; s/^small_cores = .*/small_cores = $module/ }" "$file" >"$work/$(basename "$file")" || exit 3
+	machine=$work/$(basename "$file") file=$machine all=yes
+fi
 
 told=$("$out/tests/metal/metal" --machine "$machine" --cpus "$smp" --nodes "$nodes" --cpu) || exit 2
 cpu=${told%%$'\n'*} harts=${told#*$'\n'}
@@ -66,16 +78,13 @@ done
 ! grep 'interrupts came through' "$work/debugcon.log" | sed 's/^/metal: /' | grep . || exit 1
 [ "$rc" -eq 0 ] && [ -n "$runs" ] || exit "$rc"
 # The same machine without anything in between.
-node_list=$(seq -s, 0 $((nodes - 1)))
-file=$machine
-[ -f "$file" ] || file=tables/machines/$machine.machine
-# Of a hybrid the first processors are those of one kind, which is all that the guest has: its rows are named as any other machine's.
-kind=()
-! grep -qE '^small_cores = [1-9]' "$file" || kind=(--kind p)
+chosen=(--cores "$harts" --nodes "$(seq -s, 0 $((nodes - 1)))") named='sub("@p$"; "")'
+[ -z "$hybrid" ] || chosen+=(--kind p)
+[ -z "$all" ] || chosen=() named=.
 simulate() { # simulate ROWS NAME OPTION...: $work/NAME.json
-	"$out/stallmeter" run --backend sim --machine "$machine" --suite "$1" --cores "$harts" --nodes "$node_list" "${kind[@]}" --repetitions "$repetitions" \
+	"$out/stallmeter" run --backend sim --machine "$machine" --suite "$(sed 's/@[a-z]*//g' <<<"$1")" "${chosen[@]}" --repetitions "$repetitions" \
 		--out "$work/$2" "${@:3}" >"$work/sim" 2>&1 || { rc=$?; [ $rc -eq 1 ] || { cat "$work/sim"; exit $rc; }; }
-	jq '.rows |= map(.name |= sub("@p$"; ""))' "$work/$2"/*/results.json >"$work/$2.json" || exit 3
+	jq '.rows |= map(.name |= '"$named"')' "$work/$2"/*/results.json >"$work/$2.json" || exit 3
 }
 simulate "$suite" simulated
 # Behind hw a stream takes the kernel that is fastest there, alone the first (bench/measure/vector_width.c). A row of another kernel is compared
@@ -84,7 +93,7 @@ jq -r --slurpfile a "$work/simulated.json" '($a[0].rows | map({ key: .name, valu
 	| [ .rows[] | select(.kernel != $k[.name]) ] | group_by(.kernel)[] | "\(.[0].kernel) \(map(.name) | join(","))"' "$run/results.json" >"$work/chosen" || exit 3
 while read -r kernel rows; do
 	simulate "$rows" "$kernel" --kernels "$kernel"
-	jq --slurpfile n "$work/$kernel.json" '($n[0].rows | map({ key: .name, value: . }) | from_entries) as $row | .rows |= map($row[.name] // .)' \
+	jq --slurpfile n "$work/$kernel.json" --arg rows "$rows" '($n[0].rows | map(select(.name | IN($rows | split(",")[])) | { key: .name, value: . }) | from_entries) as $row | .rows |= map($row[.name] // .)' \
 		"$work/simulated.json" >"$work/with.json" && mv "$work/with.json" "$work/simulated.json" || exit 3
 done <"$work/chosen"
 tests/metal/equal.sh "$(basename "${machine%.machine}")" "$work/simulated.json" "$run/results.json"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# metal.sh on every built-in machine, with four processors on two nodes, with the full suite of three machines, and with planted faults, each of
+# metal.sh on every built-in machine, with four processors on two nodes, with cores of both kinds, with the full suite of three machines, and with planted faults, each of
 # which must be found.
 #   ONLY=PATTERN  those checks alone, by an extended pattern of grep
 cd "$(dirname "$0")/../../.." || exit 2
@@ -18,6 +18,7 @@ done
 for machine in nehalem-ep haswell-ep skylake-sp; do
 	SMP=4 NODES=2 one "metal_quick_of_four_processors_of_${machine}" equal "$machine" quick
 done
+SMP=5 one metal_quick_of_both_kinds_of_cores_of_alder_lake equal alder-lake quick
 SMP=4 NODES=2 one metal_rows_of_all_cores_and_pairs equal nehalem-ep \
 	'read.*_all.bandwidth,write.*_all.bandwidth,copy.*_all.bandwidth,triad.*_all.bandwidth,core_to_core.*,load.dram_remote.latency'
 for machine in nehalem-ep haswell-ep zen4; do
