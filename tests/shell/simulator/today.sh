@@ -21,7 +21,7 @@ proves() { # MACHINE: exit status 0, and the rows that are unproven are listed, 
 	sed -n "s/^$1 //p" tests/shell/simulator/today.txt | sed 's/ *#.*//' >"$work/$1.expect"
 	"$out/stallmeter" run --backend sim --machine "$1" --suite "$suite" --expect "$work/$1.expect" --trace "$work/$1.trace" --out "$work/$1" >"$work/$1.log" 2>&1 || rc=$?
 	cat "$work/$1.log"
-	[ $rc -eq 0 ] || return 1
+	[ $rc -eq 0 ] || { jq -r '"not as expected: " + (.summary.unexpected_rows[]? // "more than its rows")' "$work/$1"/*/results.json; return 1; }
 	"$out/stallmeter" replay --findings --machine "$1" "$work/$1.trace" >"$work/$1.findings" || { cat "$work/$1.findings"; return 1; }
 	[ "$(jq '[.rows[] | select(.status == "ok")] | length' "$work/$1"/*/results.json)" -ge "$(least "$1")" ] || return 1
 	unproven "$1" | LC_ALL=C comm -23 - <(listed "$1") >"$work/$1.unlisted"
