@@ -158,7 +158,7 @@ static bool untagged(const struct processor *p, const struct netburst_use *u, co
 
 	if (e->tags == COUNTS_REPLAYED ? u->metric >= 0 : e->tags != COUNTS_TAGGED || u->upstream >= 0)
 		return false;
-	text_fmt(problem, "\"%.*s\" counts tagged uops: name behind a colon what tags them,", (int)w->length, w->at);
+	text_fmt(problem, "\"%.*s\" counts tagged uops: name the tagging event after a colon: one of", (int)w->length, w->at);
 	for (unsigned i = 0; i < p->metric_count && e->tags == COUNTS_REPLAYED; i++, before = ",")
 		text_fmt(problem, "%s %s", before, p->metrics[i].name);
 	for (unsigned d = 0; d < p->detector_count && e->tags == COUNTS_TAGGED; d++)
@@ -206,7 +206,7 @@ enum status request_netburst_cascade(struct request *before, struct request *r, 
 		return ST_SYNTAX;
 	}
 	if (!start && !before->use.force_overflow) {
-		text_fmt(problem, "%s: %s does not overflow: after=N says when, or force_ovf behind that event makes each increment overflow", r->name, before->name);
+		text_fmt(problem, "%s: %s does not overflow: after=N says when, or force_ovf after that event makes each increment overflow", r->name, before->name);
 		return ST_SYNTAX;
 	}
 	before->use.start = start;

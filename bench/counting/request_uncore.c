@@ -115,7 +115,7 @@ static bool said_what_acts(const struct request *r, const struct uncore_event *e
 			continue;
 		while (uncore_filter_idle(box, &box->events[i], f)) /* another event asks for it */
 			i++;
-		text_fmt(problem, "%s does nothing here, it acts on events that ask for it, as %s", box->filters[f].name, box->events[i].name);
+		text_fmt(problem, "%s has no effect here: it acts only on events that select it, such as %s", box->filters[f].name, box->events[i].name);
 		return true;
 	}
 	if ((has_modifier(w, "edge") || has_modifier(w, "invert")) && !has_modifier(w, "thresh") && !e->cmask) {

@@ -285,8 +285,8 @@ static void no_knee(const struct pass *p, bool quiet, struct row_result *out)
 	text_init(&proof, out->proof, sizeof(out->proof));
 	out->absent = quiet && (!p->loop.counting.proof_count || proof_of(p, &proof));
 	out->status = out->absent ? ROW_UNSUPPORTED : ROW_UNPROVEN;
-	str_copy(out->reason, sizeof(out->reason), p->curve->what == CURVE_PAIRS ? "memory takes so many lines longer than one load: no clear knee" :
-	         "what stands between two loads takes as long as memory: no clear knee");
+	str_copy(out->reason, sizeof(out->reason), p->curve->what == CURVE_PAIRS ? "memory needs longer for that many lines than one load takes: no clear knee" :
+	         "the instructions between two loads take as long as memory: no clear knee");
 	out->samples = 0;
 }
 

@@ -73,7 +73,7 @@ enum status curve_limit(struct pass *p, uint32_t misses, int64_t one)
 		return st;
 	st = beside(p, FILLER_MISS, roots, misses - 1, &iteration);
 	p->limited = st == ST_OK && iteration <= late;
-	p->limit = p->limited ? "the L2 still answers beside so many misses: a queue behind the fill buffers was full first" : NULL;
+	p->limit = p->limited ? "the L2 still answers with that many misses in flight: a queue beyond the fill buffers was full first" : NULL;
 	return st;
 }
 

@@ -207,7 +207,7 @@ static void print_distances(struct skid *k)
 	if (instructions != 1 || k->outside)
 		not_ok(out, "the records do not point to one instruction");
 	else if (k->before != k->records && k->after != k->records)
-		not_ok(out, "the registers are not always those before the load, nor always those behind it");
+		not_ok(out, "the registers are not always those before the load, nor always those after it");
 }
 
 static void print_lines(struct skid *k)

@@ -161,7 +161,7 @@ static void told_otherwise(const struct sweep *s, uint32_t entries)
 	if (told == entries)
 		return;
 	text_init(&t, s->out->remark, sizeof(s->out->remark));
-	text_fmt(&t, told ? "CPUID or the tables tell %u" : "neither CPUID nor the tables tell how many", told);
+	text_fmt(&t, told ? "CPUID or the tables tell %u" : "neither CPUID nor the tables say how many", told);
 }
 
 static void judge(struct sweep *s, struct counting *c, const struct ring *below, const struct ring *above)
@@ -227,7 +227,7 @@ static void by_counts(struct sweep *s, struct counting *c)
 		judge(s, c, &below, &above);
 		if (!told && out->status == ROW_OK) {
 			out->status = ROW_UNPROVEN;
-			str_copy(out->reason, sizeof(out->reason), "no event tells whether the first level holds so many");
+			str_copy(out->reason, sizeof(out->reason), "no event shows whether the first level holds that many");
 		}
 	} else if (st == ST_OK) {
 		out->status = ROW_UNSUPPORTED;

@@ -78,7 +78,7 @@ void bench_init(struct bench *b, const struct access *a, const struct cpu *cpu, 
 	if (a->kind == ACCESS_NATIVE)
 		b->uncore.absent = "this backend has no uncore counters";
 	else if (uncore_find(a, cpu, &b->uncore) != ST_OK)
-		b->uncore.absent = "the sockets could not be told apart";
+		b->uncore.absent = "the sockets could not be distinguished";
 	cores_find(a, cpu, &b->groups);
 	memset(&b->cpuset, true, sizeof(b->cpuset));
 	if (a->kind != ACCESS_NATIVE)

@@ -361,6 +361,6 @@ void html_rejected(struct html *h)
 	if (open)
 		html_table_end(h);
 	else
-		text_fmt(&h->t, "<p>Nothing: every row is ok and no window was thrown away.</p>\n");
+		text_fmt(&h->t, "<p>None: every row is ok and no window was discarded.</p>\n");
 	windows(h);
 }

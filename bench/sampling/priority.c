@@ -186,7 +186,7 @@ static void judge_overflows(struct priority *k)
 	else if (k->always[d] != k->ever[d])
 		unproven(out, "a record now shows an overflow at its own load, now does not");
 	else if (k->astray)
-		unproven(out, "the second record does not show all overflows, or the buffer's threshold is not reported behind the record that meets it");
+		unproven(out, "the second record does not show all overflows, or the buffer's threshold is not reported after the record that meets it");
 	if (out->status != ROW_OK)
 		return;
 	out->value_milli = bit_count(k->always[d]) * 1000;

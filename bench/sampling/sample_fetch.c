@@ -174,7 +174,7 @@ void sample_fetch_row(struct loop *l, struct row_result *row)
 		return;
 	}
 	if (s.ibs.errata.no_miss && s.codes == 1u << L2) {
-		sample_set_reason(s.out, SAMPLE_UNSUPPORTED, "IBS does not tell misses of the L1I (erratum 1238)");
+		sample_set_reason(s.out, SAMPLE_UNSUPPORTED, "IBS does not record misses of the L1I (erratum 1238)");
 		return;
 	}
 	s.list = b->host->get(b->host->self, bytes);

@@ -159,7 +159,7 @@ static const char *core_clock_open(const struct freq_locks *locks)
 {
 	for (unsigned i = 0; i < locks->count; i++)
 		if (str_equal(locks->list[i].lock->name, "hwp") && locks->list[i].refused)
-			return "firmware has switched HWP on, and the level asked for could not be held: the core clock ";
+			return "firmware has switched HWP on, and the requested level could not be held: the core clock ";
 	return turbo_stays(locks) ? "turbo mode could not be switched off: the core clock " : NULL;
 }
 

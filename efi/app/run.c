@@ -93,7 +93,7 @@ static enum status told(struct run_context *p, const char *name, enum status s)
 {
 	if (s != ST_OK && s != p->printed) {
 		clear_status(p);
-		print("%s: cannot be written: %s; the run goes on\n", name, reason(s));
+		print("%s: cannot be written: %s; the run continues\n", name, reason(s));
 		p->printed = s;
 	}
 	return s;

@@ -58,7 +58,7 @@ static void failed(struct upload *u, const char *address, const struct transfer_
 static void succeeded(struct upload *u)
 {
 	if (u->printed[0] != 0)
-		print("upload: %s goes on, nothing is missing\n", u->dir);
+		print("upload: %s continues, nothing is missing\n", u->dir);
 	u->printed[0] = 0;
 	u->failures = 0;
 }

@@ -141,7 +141,7 @@ void smbios_open(struct smbios *m)
 		if (s.type == 127)
 			break;
 		if (s.bytes < 4 || s.at + s.bytes > end) {
-			print("smbios: a structure is damaged; it and what comes behind it are left out\n");
+			print("smbios: a structure is damaged; it and all after it are ignored\n");
 			break;
 		}
 		s.strings = at + s.bytes;

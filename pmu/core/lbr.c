@@ -56,7 +56,7 @@ static unsigned depth(const struct lbr *l, const char **why)
 {
 	uint64_t pairs;
 	if (rd(l, IA32_LBR_DEPTH, &pairs) != ST_OK || !pairs || pairs > l->cpu->branch_records.pairs)
-		*why = "the register that tells how many last-branch records there are makes no sense";
+		*why = "the register that holds the number of last-branch records has an impossible value";
 	else
 		return pairs < LBR_PAIRS_MAX ? (unsigned)pairs : LBR_PAIRS_MAX;
 	return 0;

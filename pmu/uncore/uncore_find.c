@@ -359,7 +359,7 @@ static void explain_absent(struct uncore *u, unsigned type, const struct access 
 	if (a->failure && a->failure->known) {
 		access_failure_text(a, &t);
 	} else if (b->count_device.id) {
-		text_fmt(&t, "PCI function %02X.%u, which tells how many, is hidden", b->count_device.device, b->count_device.function);
+		text_fmt(&t, "PCI function %02X.%u, which holds their number, is hidden", b->count_device.device, b->count_device.function);
 	} else {
 		u->box_lost[type] = false;
 		u->box_absent[type] = b->type ? (u->places.why ? u->places.why : "the machine's tables have none of them") : b->space == UNCORE_PCI ? "no such function on the sockets' buses: hidden or fused off" :

@@ -274,7 +274,7 @@ enum status uncore_metric_value(const struct uncore_metric *m, const struct metr
 	if (v.over < 0 && v.thin)
 		v.over = 0;
 	if (r.status == ST_OK && v.over < 0) /* counts that do not belong together: no share can be computed */
-		(void)unknown(&r, "less than nothing");
+		(void)unknown(&r, "a value below zero");
 	if (r.status == ST_OK)
 		*milli = v.over / v.under;
 	*why = r.why ? r.why : "";

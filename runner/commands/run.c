@@ -49,7 +49,7 @@ static unsigned run_options(struct option *list, unsigned most)
 		{"--kernels", OPTION_TEXT, &kernels, "LIST", NULL, 0, 0,
 		 "kernels of streams, such as k_triad_sse2,k_copy_avx: a row that has some of them runs these alone (default: any)"},
 		{"--ibs-misses", OPTION_NUMBER, &ibs_misses, "N", NULL, 0, 2048,
-		 "AMD: filter of IBS samples. 0: none; 1: loads and fetches that miss the L3; 128 to 2048 in steps of 128: loads that took at least so many cycles (Zen 5)"},
+		 "AMD: filter of IBS samples. 0: none; 1: loads and fetches that miss the L3; 128 to 2048 in steps of 128: loads that took at least that many cycles (Zen 5)"},
 		{"--seed", OPTION_NUMBER, &seed, "N", NULL, 0, UINT64_MAX, "seed of the order of windows; 0: a fixed one"},
 		{"--label", OPTION_TEXT, &label, "TEXT", NULL, 0, 0, "a text of your own, stored in the results"},
 		{"--expect", OPTION_TEXT, &expect_file, "FILE", NULL, 0, 0,

@@ -131,7 +131,7 @@ static int simulate(const struct command *c, struct stallmeter_sim *s, char **pr
 	const socklen_t bytes = name_of(&address, name);
 	const int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (!shim_path(shim, sizeof(shim))) {
-		complain(c, "libstallmeter_shim.so lies neither beside this program nor in ../lib/stallmeter");
+		complain(c, "libstallmeter_shim.so is neither beside this program nor in ../lib/stallmeter");
 	} else if (listener < 0 || bind(listener, (struct sockaddr *)&address, bytes) || listen(listener, 64)) {
 		complain(c, "no socket: %s", strerror(errno));
 	} else {

@@ -128,7 +128,7 @@ static void hart_end(struct sim *s, struct hart *h, enum status st, uint8_t vect
 	if (st != ST_OK && undo(s, h))
 		return;
 	core_park(h->core);
-	look_at_sampling(s, h, "PEBS is armed as a job ends: no DS area is mapped behind it");
+	look_at_sampling(s, h, "PEBS is armed as a job ends: no DS area is mapped after it");
 	h->undoing = false;
 	h->job = NULL;
 	h->running = NULL;

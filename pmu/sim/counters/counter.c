@@ -211,9 +211,9 @@ static const char *listen_by_register(struct counters *p, const struct sim_event
 {
 	const unsigned msr = e->flags & EVENT_OFFCORE_0 ? 0 : 1;
 	if ((e->flags & EVENT_FRONTEND) && !counter_frontend_listen(p, t->listen))
-		return "MSR 0x3F7 asks for a cause at the front end that this model does not tell apart";
+		return "MSR 0x3F7 selects a front-end cause that this model does not distinguish";
 	if ((e->flags & (EVENT_OFFCORE_0 | EVENT_OFFCORE_1)) && !sim_offcore_signals(p->m, p->offcore[msr], t->listen))
-		return "the off-core response asks for requests or responses that this model does not tell apart";
+		return "the off-core response selects requests or responses that this model does not distinguish";
 	return NULL;
 }
 

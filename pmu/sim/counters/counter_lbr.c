@@ -132,7 +132,7 @@ enum status counter_lbr_written(struct counters *p, uint32_t msr, uint64_t value
 	if (msr != IA32_LBR_DEPTH)
 		return ST_OK;
 	if (!value || value % 8 || value > p->m->pmu_lbr_pairs || (value & (value - 1))) { /* as counters_cpuid tells in leaf 0x1C */
-		find(p, f, FIND_RESERVED, msr, value, "a depth that CPUID leaf 0x1C does not tell raises #GP");
+		find(p, f, FIND_RESERVED, msr, value, "a depth that CPUID leaf 0x1C does not list raises #GP");
 		return ST_FAULT;
 	}
 	memset(p->lbr_from, 0, sizeof(p->lbr_from));

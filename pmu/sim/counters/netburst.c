@@ -140,7 +140,7 @@ static bool wanted(struct counters *p, unsigned c, struct tap *t, enum finding_k
 	}
 	if (!at) {
 		*kind = FIND_WRONG_COUNTER;
-		*why = "no ESCR stands behind this select of this counter";
+		*why = "this select of this counter has no ESCR";
 		return false;
 	}
 	const uint32_t escr = p->netburst->escr[at - NETBURST_SIM_ESCR];

@@ -133,7 +133,7 @@ static const char *filter(const struct machine *m, uint32_t at, uint32_t escr, s
 		listen(t, e);
 		any = any || e->signal_count;
 	}
-	return any ? NULL : "no transaction has all that this mask asks for: counts nothing";
+	return any ? NULL : "no transaction has all properties that this mask requires: counts nothing";
 }
 
 bool netburst_detect(const struct counters *p, uint32_t at, struct tap *t, enum finding_kind *kind, const char **why)

@@ -206,7 +206,7 @@ static enum status check_pmu(struct machine_reading *r)
 	if (m->pmu_pebs_format != 255 && m->pmu_version < 2 && !m->pmu_netburst)
 		return machine_wrong(r, &m->pmu_pebs_format, "PEBS of this model needs pmu.version 2 or later");
 	if (m->pmu_pebs_format > 0 && m->pmu_pebs_format != 255 && !m->pmu_capabilities)
-		return machine_wrong(r, &m->pmu_pebs_format, "formats above 0 are told by pmu.capabilities = 1");
+		return machine_wrong(r, &m->pmu_pebs_format, "formats above 0 are reported by pmu.capabilities = 1");
 	if (m->pmu_load_latency && (m->pmu_pebs_format == 255 || m->pmu_pebs_format == 0))
 		return machine_wrong(r, &m->pmu_load_latency, "needs PEBS record format 1 or later");
 	if (m->pmu_full_width && !m->pmu_capabilities)

@@ -44,7 +44,7 @@ killed() {
 	wait $!
 	check "network_settings_by_the_default_name" said '^settings: tftp://192.0.2.1/stallmeter.ini'
 	check "network_server_killed_is_said" said '^upload: http://192.0.2.1/upload/.*; it is kept, and put again later'
-	check "network_server_back_is_said" said '^upload: .* goes on, nothing is missing'
+	check "network_server_back_is_said" said '^upload: .* continues, nothing is missing'
 	check "network_server_killed_ends_with_0" ended 0
 	check "network_server_killed_nothing_is_lost" whole
 	check "network_server_killed_stick_and_server_agree" same_as_stick

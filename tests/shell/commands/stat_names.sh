@@ -99,8 +99,8 @@ check "stat_keeps_one_of_two_values_of_nothing" twice
 too_long() { local zeros; zeros=$(printf '%0100d' 182); refuses_name 'at most 111 characters' --machine haswell-ep -w idle -e "TOR_INSERTS.OPCODE:opc=0x$zeros" && refuses_name 'at most 111 characters' -w idle -e "INST_RETIRED.ANY_P:cmask=$zeros"; }
 check "stat_cuts_no_name_short" too_long
 idle_filter() {
-	refuses_name 'nid does nothing here, it acts on events that ask for it' --machine haswell-ep -w idle -e TOR_INSERTS.OPCODE:opc=0x182:nid=1 &&
-		refuses_name 'opc does nothing here' --machine haswell-ep -w idle -e UNC_C_CLOCKTICKS:opc=0x182 && refuses_name 'band1 does nothing here' --machine haswell-ep -w idle -e UNC_P_FREQ_BAND0_CYCLES:band0=12:band1=13 &&
+	refuses_name 'nid has no effect here: it acts only on events that select it' --machine haswell-ep -w idle -e TOR_INSERTS.OPCODE:opc=0x182:nid=1 &&
+		refuses_name 'opc has no effect here' --machine haswell-ep -w idle -e UNC_C_CLOCKTICKS:opc=0x182 && refuses_name 'band1 has no effect here' --machine haswell-ep -w idle -e UNC_P_FREQ_BAND0_CYCLES:band0=12:band1=13 &&
 		refuses_name 'edge and invert are of the comparison that thresh=N makes' --machine haswell-ep -w idle -e UNC_C_CLOCKTICKS:edge
 }
 check "stat_refuses_a_filter_that_does_nothing" idle_filter

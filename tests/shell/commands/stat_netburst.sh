@@ -94,8 +94,8 @@ refuses() { # PATTERN LIST
 	"$s" stat --machine pentium4 -w idle -e "$2" >"$work/out" 2>"$work/err" || rc=$?
 	[ "$rc" -eq 2 ] && [ "$(wc -l <"$work/err")" -eq 1 ] && grep -qE "$1" "$work/err" || { cat "$work/err"; return 1; }
 }
-check "stat_netburst_untagged_uops_are_refused" refuses 'name behind a colon what tags them, .*uop_type.TAGLOADS' front_end_event.NBOGUS
-check "stat_netburst_replays_without_a_metric_are_refused" refuses 'what tags them, 1stL_cache_load_miss_retired, ' replay_event.NBOGUS
+check "stat_netburst_untagged_uops_are_refused" refuses 'name the tagging event after a colon: one of .*uop_type.TAGLOADS' front_end_event.NBOGUS
+check "stat_netburst_replays_without_a_metric_are_refused" refuses 'after a colon: one of 1stL_cache_load_miss_retired, ' replay_event.NBOGUS
 check "stat_netburst_an_escr_that_it_has_not" refuses 'escr=0' BSQ_allocation.REQ_TYPE0:escr=1
 check "stat_netburst_a_cascade_after_nothing" refuses 'the event named before it' uops_retired.NBOGUS:after=3
 check "stat_netburst_a_cascade_that_never_starts" refuses 'does not overflow' instr_retired.NBOGUSNTAG,uops_retired.NBOGUS:cascade

@@ -140,7 +140,7 @@ static void test_freq_lock_hwp_request_keeps_the_clock(void **state)
 	loop_close(&r);
 	/* It stays where it is, and that is not the base clock: rows in seconds are not proved. */
 	all_rows("ice-lake-sp", other, "read.l1.bandwidth", ROW_UNPROVEN);
-	assert_non_null(strstr(r.host.results[0].reason, "the level asked for could not be held: the core clock was 2"));
+	assert_non_null(strstr(r.host.results[0].reason, "the requested level could not be held: the core clock was 2"));
 	loop_close(&r);
 }
 

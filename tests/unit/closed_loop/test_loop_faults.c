@@ -194,7 +194,7 @@ static void test_loop_a_box_that_is_missing_is_named(void **state)
 	static const struct { const char *fault, *json; } missing[] = {
 		{ "msr_missing=0x702", "{\"box\": \"cbo\", \"boxes\": 0, \"absent\": \"register 0x702 does not answer\"}" },
 		{ "msr_missing=0xE11", "{\"box\": \"cbo\", \"boxes\": 34, \"absent\": null, \"missing\": \"cbo 1 of socket 0: register 0xE11 does not answer\"}" },
-		{ "uncore_hidden=2", "{\"box\": \"sbo\", \"boxes\": 0, \"absent\": \"PCI function 1E.3, which tells how many, is hidden\"}" },
+		{ "uncore_hidden=2", "{\"box\": \"sbo\", \"boxes\": 0, \"absent\": \"PCI function 1E.3, which holds their number, is hidden\"}" },
 		{ "uncore_hidden=4", "{\"box\": \"ha\", \"boxes\": 0, \"absent\": \"no such function on the sockets' buses: hidden or fused off\"}" },
 		{ "uncore_hidden=8,uncore_hidden_unit=3", "{\"box\": \"imc\", \"boxes\": 7, \"absent\": null, \"missing\": \"imc 4 of socket 0: not there, though other sockets have it\"}" },
 	};

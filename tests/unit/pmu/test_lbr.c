@@ -248,7 +248,7 @@ static void test_lbr_architectural_takes_what_the_processor_says(void **state)
 	assert_int_equal(count, 0);
 	rig.cpu.branch_records.pairs = 4;
 	assert_int_equal(lbr_open(&lbr, rig.a, &rig.cpu, 0, &why), ST_UNSUPPORTED);
-	assert_string_equal(why, "the register that tells how many last-branch records there are makes no sense");
+	assert_string_equal(why, "the register that holds the number of last-branch records has an impossible value");
 	assert_int_equal(machine->ops->wrmsr(machine->self, 0, IA32_LBR_DEPTH, 32), ST_OK);
 	sampling_close(&rig);
 }

@@ -157,7 +157,7 @@ static void test_metric_expressions_have_their_values_and_refuse_thin_divisors(v
 	assert_int_equal(value("A / B", (uint64_t[]){ 1000, 3 }, ST_OK), 333333);
 	assert_int_equal(value("(A - B) / (C - D)", (uint64_t[]){ 5000, 1000, 30, 10 }, ST_OK), 200000);
 	assert_int_equal(value("1 - A / B", (uint64_t[]){ 1, 4 }, ST_OK), 750);
-	assert_int_equal(value("A - B - A", (uint64_t[]){ 7, 2 }, ST_RANGE), -1); /* less than nothing */
+	assert_int_equal(value("A - B - A", (uint64_t[]){ 7, 2 }, ST_RANGE), -1); /* a value below zero */
 	assert_int_equal(value("2 - (A - B)", (uint64_t[]){ 4, 3 }, ST_OK), 1000);
 	/* a divisor is more than a fiftieth of what it was taken from */
 	assert_int_equal(value("(A - B) / (C - D)", (uint64_t[]){ 5000, 1000, 12633, 12590 }, ST_RANGE), -1);

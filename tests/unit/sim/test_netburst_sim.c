@@ -134,7 +134,7 @@ static void test_netburst_misuse_is_found(void **state)
 	finds(0x361, 0x3D000, FIND_IGNORED, "counter 1 stands still");
 	finds(0x360, 0x1D000, FIND_IGNORED, "active threads");
 	finds(0x360, 0x3B000, FIND_IGNORED, "without T0_OS and T0_USR"); /* IX's ESCR holds 0 */
-	finds(0x364, 0x3D000, FIND_WRONG_COUNTER, "no ESCR stands behind");
+	finds(0x364, 0x3D000, FIND_WRONG_COUNTER, "has no ESCR");
 	put(0x3A3, 0x3F << 25 | 1 << 9 | 8);
 	finds(0x362, 0x3D000, FIND_UNMODELLED, "no event of this code");
 	put(0x3A2, 0x13 << 25 | 1 << 9 | 8);
