@@ -177,6 +177,69 @@ static void complain_uncounted(const struct command *c, const struct counts *cou
 		complain(c, "%s: neither cycles nor execution stalls were counted; stallmeter events lists what to count", file);
 }
 
+#define EVENTS_MOST 128u
+
+struct event_list { const struct event *events[EVENTS_MOST]; unsigned n; };
+
+static void add_event(struct event_list *l, const struct event *e)
+{
+	for (unsigned i = 0; i < l->n; i++)
+		if (l->events[i] == e)
+			return;
+	if (e && l->n < EVENTS_MOST)
+		l->events[l->n++] = e;
+}
+
+/* The events that the accounting needs on this processor, identities first. Returns the number of terms for which it has none. */
+static unsigned account_events(const struct processor *p, struct event_list *l)
+{
+	unsigned missing = 0;
+	for (unsigned i = 0; i < STALL_IDENTITIES; i++)
+		add_event(l, stall_identity_event(p, i));
+	for (unsigned t = 0; t < stall_term_count; t++) {
+		const struct expression *x = stall_count(p, t);
+		missing += !x || !x->term_count;
+		for (unsigned i = 0; x && i < x->term_count; i++)
+			add_event(l, x->terms[i].event);
+	}
+	return missing;
+}
+
+/* Appends names of counts, separated by commas, until `t` has no room for a longer list. */
+static void add_name(struct text *t, const char *name)
+{
+	if (t->length < 160)
+		text_fmt(t, "%s%s", t->length ? ", " : "", name);
+}
+
+/* What the accounting could not use: counts of a part of the time, and of events that no term is of. */
+static void say_unused(const struct command *c, const struct counts *counts, const struct account *a)
+{
+	static struct event_list known;
+	char part[256], none[256];
+	struct text multiplexed, unknown;
+
+	text_init(&multiplexed, part, sizeof(part));
+	text_init(&unknown, none, sizeof(none));
+	known.n = 0;
+	account_events(a->processor, &known);
+	for (unsigned i = 0; i < counts->n; i++) {
+		bool used = false;
+		for (unsigned e = 0; e < known.n && !used; e++)
+			used = perf_event_is(a->processor, known.events[e], counts->list[i].event);
+		if (!used)
+			add_name(&unknown, counts->list[i].event);
+		else if (counts->list[i].state == COUNT_MULTIPLEXED)
+			add_name(&multiplexed, counts->list[i].event);
+	}
+	if (multiplexed.length)
+		complain(c, "multiplexed, counted for a part of the time only, and left open: %s; stallmeter events --groups N prints lists that fit", part);
+	if (unknown.length)
+		complain(c, "no term is of these counts, which are left out: %s", none);
+	if (a->has_total && (a->at_retirement ? a->bounds.stalls : a->has_stalls ? a->stalls : 0) > a->total)
+		complain(c, "more stalls than cycles were counted: the counts are not of one run");
+}
+
 static int account_run(const struct command *c, int operands, char **operand)
 {
 	static struct results r;
@@ -207,6 +270,8 @@ static int account_run(const struct command *c, int operands, char **operand)
 			account_svg(stdout, &a);
 		else
 			print_table(&a);
+		fflush(stdout);
+		say_unused(c, &counts, &a);
 	}
 	reader_free(&r);
 	return status;
@@ -223,34 +288,6 @@ const struct command command_account = {
 };
 
 /* --- events ------------------------------------------------------------------------------------ */
-
-#define EVENTS_MOST 128u
-
-struct event_list { const struct event *events[EVENTS_MOST]; unsigned n; };
-
-static void add_event(struct event_list *l, const struct event *e)
-{
-	for (unsigned i = 0; i < l->n; i++)
-		if (l->events[i] == e)
-			return;
-	if (e && l->n < EVENTS_MOST)
-		l->events[l->n++] = e;
-}
-
-/* The events that the accounting needs on this processor, identities first. Returns the number of terms for which it has none. */
-static unsigned account_events(const struct processor *p, struct event_list *l)
-{
-	unsigned missing = 0;
-	for (unsigned i = 0; i < STALL_IDENTITIES; i++)
-		add_event(l, stall_identity_event(p, i));
-	for (unsigned t = 0; t < stall_term_count; t++) {
-		const struct expression *x = stall_count(p, t);
-		missing += !x || !x->term_count;
-		for (unsigned i = 0; x && i < x->term_count; i++)
-			add_event(l, x->terms[i].event);
-	}
-	return missing;
-}
 
 /* Leaves out the events that perf cannot program, and names them. */
 static void drop_unprogrammable(const struct command *c, const struct processor *p, struct event_list *l)

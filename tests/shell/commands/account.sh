@@ -77,6 +77,13 @@ check "account_table_shows_the_rest" grep -E "^unaccounted rest +180000  22.5 %"
 check "account_table_says_what_no_event_counts" grep -E "^locked instructions +- this processor counts none: its event counts cycles" "$work/says"
 printf 'CPU_CLK_UNHALTED.THREAD,1000\nUOPS_EXECUTED.CORE_STALL_CYCLES,50\nMEM_LOAD_RETIRED.L2_HIT,100\n' >"$work/plain"
 check "account_overlap_is_said" says 0 "^overlap +550  costs that overlapped: not charged" a "$results" "$work/plain"
+# What it cannot use is said: an event that no term is of, one that perf counted for a part of the time, counts of two runs under one name.
+printf 'cycles,100000\nFROB.NITZ,8\n' >"$work/unknown"
+check "account_says_which_counts_no_term_is_of" says 0 "^stallmeter account: no term is of these counts, which are left out: FROB.NITZ$" a "$results" "$work/unknown"
+printf '100000,,cycles,1,100.00,,\n80000,,UOPS_EXECUTED.CORE_STALL_CYCLES,1,50.00,,\n' >"$work/part"
+check "account_says_which_stalls_were_multiplexed" says 0 "^stallmeter account: multiplexed, .* left open: UOPS_EXECUTED.CORE_STALL_CYCLES;" a "$results" "$work/part"
+printf 'cycles,100000\nUOPS_EXECUTED.CORE_STALL_CYCLES,800000\n' >"$work/two_runs"
+check "account_says_that_stalls_exceed_cycles" says 0 "^stallmeter account: more stalls than cycles were counted" a "$results" "$work/two_runs"
 svg() { a "$results" tests/results/counts.csv --format svg >"$work/stack.svg" && grep -c "<rect" "$work/stack.svg"; }
 check "account_svg" svg
 command -v xmllint >/dev/null && check "account_svg_is_xml" xmllint --noout "$work/stack.svg" || skip "account_svg_is_xml" "no xmllint"
