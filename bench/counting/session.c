@@ -83,6 +83,10 @@ static enum status count_workload(struct session *s, const char *name, struct te
 	if (how.ticks)
 		how.windows = 0;
 	text_init(&t, s->lines, LINES_BYTES);
+	if (st == ST_OK && how.interval_ticks && s->plan.runs > 1) {
+		text_fmt(problem, "these events take %u runs, an interval has one: ask for fewer at once", s->plan.runs);
+		st = ST_RANGE;
+	}
 	if (st == ST_OK) {
 		if (k->format != STAT_CSV || !s->summary->workloads) /* a CSV has one line of names; the last column says the workload */
 			stat_head(&t, &s->plan, &s->workload, k->format, how.interval_ticks != 0 ? STAT_INTERVALS : STAT_WHOLE_RUN);

@@ -450,10 +450,6 @@ enum status stat_run(struct stat_plan *p, struct stat_workload *w, const struct 
 	memset(out, 0, sizeof(*out));
 	out->plan = p;
 	out->workload = w;
-	if (s->interval_ticks && p->runs > 1) {
-		text_fmt(problem, "these events take %u runs, an interval has one: ask for fewer at once", p->runs);
-		st = ST_RANGE;
-	}
 	if (st == ST_OK) {
 		r->plan = p;
 		r->w = w;

@@ -41,7 +41,7 @@ struct stat_value {
 	uint64_t by_box[UNCORE_SOCKETS_MAX][UNCORE_INSTANCES_MAX];
 	uint64_t by_core[STAT_CORES_MAX], cycles_by_core[STAT_CORES_MAX]; /* cycles: of the same windows, where the run knows them */
 };
-struct stat_metric { bool known; int64_t milli; const char *why; };
+struct stat_metric { bool known; int64_t milli; const char *why; unsigned first_run, last_run; /* of its events: the workload was run anew for each */ };
 
 struct stat_result {
 	const struct stat_plan *plan;

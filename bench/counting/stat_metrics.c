@@ -25,6 +25,7 @@ static void evaluate(struct stat_result *r, unsigned n)
 
 	out->known = false;
 	out->why = "";
+	out->first_run = out->last_run = m->events.count ? r->values[m->request[0]].run : 0;
 	for (unsigned i = 0; i < m->events.count; i++) {
 		const struct stat_value *v = &r->values[m->request[i]];
 
@@ -33,6 +34,8 @@ static void evaluate(struct stat_result *r, unsigned n)
 			return;
 		}
 		counts[i] = v->value;
+		out->first_run = v->run < out->first_run ? v->run : out->first_run;
+		out->last_run = v->run > out->last_run ? v->run : out->last_run;
 	}
 	run = &r->runs[m->events.count ? r->values[m->request[0]].run : 0];
 	terms.instructions = run->instructions;

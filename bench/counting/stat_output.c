@@ -243,10 +243,13 @@ static void metrics(struct output *o)
 		const struct stat_metric *m = &o->r->metrics[i];
 		const struct uncore_metric *of = l->metrics[i].metric;
 		const int64_t a_second = metric_rate(o->r, &l->metrics[i], m);
-		char number[32], gb[32] = "";
+		char number[32], gb[32] = "", runs[48] = "";
 		struct text t;
 
 		fixed(number, sizeof(number), m->milli, m->known);
+		text_init(&t, runs, sizeof(runs));
+		if (m->known && m->first_run != m->last_run)
+			text_fmt(&t, "its events are of runs %u to %u", m->first_run, m->last_run);
 		if (o->format == STAT_TEXT) {
 			column(o->t, 16, number);
 			if (a_second >= 0) {
@@ -256,20 +259,22 @@ static void metrics(struct output *o)
 			}
 			text_fmt(o->t, "  %-12s", m->known ? of->unit : "");
 			column(o->t, 24, gb);
-			text_fmt(o->t, "     %s%s%s\n", of->name, m->known ? "" : ": ", m->known ? "" : m->why);
+			text_fmt(o->t, "     %s%s%s%s\n", of->name, m->known && !runs[0] ? "" : ": ", m->known ? "" : m->why, runs);
 		} else if (o->format == STAT_CSV) {
 			if (o->intervals)
 				text_fixed(o->t, mul_div((int64_t)o->r->since_ticks, 1000000000, (int64_t)o->r->workload->b->a->tsc_hz), 9);
 			text_fmt(o->t, "%s\"%s\",\"%s\",%s,%s,,,", o->intervals ? "," : "", of->name, m->known ? "metric" : m->why, m->known ? number : "", of->unit);
 			if (a_second >= 0)
 				text_fmt(o->t, "%lld", (long long)a_second);
-			text_fmt(o->t, ",,");
+			text_fmt(o->t, ",,%s", runs);
 			csv_end(o->t, o->r);
 		} else {
 			text_fmt(o->t, "%s{\"metric\": \"%s\", \"unit\": \"%s\", \"value\": ", i ? ", " : "", of->name, of->unit);
 			text_fixed_or_null(o->t, m->milli, 3, m->known);
 			if (a_second >= 0)
 				text_fmt(o->t, ", \"per_second\": %lld", (long long)a_second);
+			if (runs[0])
+				text_fmt(o->t, ", \"note\": \"%s\"", runs);
 			text_fmt(o->t, "%s%s%s}", m->known ? "" : ", \"why\": \"", m->known ? "" : m->why, m->known ? "" : "\"");
 		}
 	}

@@ -126,11 +126,11 @@ check "stat_shows_each_channel" boxes
 one_box() { "$s" stat --machine haswell-ep -w read.dram_all -e 'imc[4].CAS_COUNT.RD,imc.CAS_COUNT.RD' --format csv >"$work/counts" &&
 	awk -F, 'NR == 2 { one = $3 } NR == 3 { all = $3 } END { exit !(one > 0 && one < all / 3 && one > all / 12) }' "$work/counts"; }
 check "stat_counts_one_box" one_box
-intervals() { "$s" stat -I 0.02 --for 0.2 -w triad.dram_all -e UNC_IMC_NORMAL_READS.CH0,UNC_IMC_NORMAL_READS.CH1,UNC_IMC_NORMAL_READS.CH2 --format csv >"$work/counts" &&
-	awk -F, 'NR > 1 && $4 > 1000 { n++ } END { exit n != 30 }' "$work/counts"; }
+intervals() { "$s" stat -I 0.06 --for 0.3 -w triad.dram_all -e UNC_IMC_NORMAL_READS.CH0,UNC_IMC_NORMAL_READS.CH1,UNC_IMC_NORMAL_READS.CH2 --format csv >"$work/counts" &&
+	awk -F, 'NR > 1 && $4 > 1000 { n++ } END { exit n != 15 }' "$work/counts"; }
 check "stat_prints_intervals" intervals
-# two whole intervals, and the rest
-rest() { "$s" stat -I 0.02 --for 0.05 -w triad.dram_all -e UNC_IMC_NORMAL_READS.CH0 --format csv >"$work/counts" && [ "$(wc -l <"$work/counts")" = 4 ]; }
+# two whole intervals, and the rest; a window takes 0.05 ms
+rest() { "$s" stat -I 0.1 --for 0.26 -w triad.dram_all -e UNC_IMC_NORMAL_READS.CH0 --format csv >"$work/counts" && [ "$(wc -l <"$work/counts")" = 4 ]; }
 check "stat_prints_the_rest_of_an_interval" rest
 json() { "$s" stat -w idle -e inst_retired.any --format json | grep -q '"event": "INST_RETIRED.ANY", "where": "", "value": [1-9]'; }
 check "stat_writes_json" json
@@ -156,6 +156,18 @@ check "stat_refuses_any_where_selects_lack_it" no_any
 check "stat_refuses_two_lengths_of_a_run" refuses 2 '^stallmeter stat: --windows and --for: each says how long' -w idle -e cycles --windows 2 --for 1
 one_line_of_names() { "$s" stat -w load.l1,load.l2 --windows 1 -e cycles --format csv >"$work/counts" && [ "$(grep -c '^name,' "$work/counts")" -eq 1 ] && [ "$(wc -l <"$work/counts")" -eq 3 ]; }
 check "stat_csv_of_several_workloads_has_one_line_of_names" one_line_of_names
+# Two events of one register need two runs, an interval has one: refused before a line is printed.
+whole_intervals() {
+	local e=OFFCORE_RESPONSE_0.ANY_DATA
+	refuses 2 'these events take 2 runs, an interval has one' -w idle -I 0.05 -e $e.LOCAL_DRAM,$e.REMOTE_DRAM --format csv && ! [ -s "$work/out" ]
+}
+check "stat_refuses_intervals_of_several_runs_at_once" whole_intervals
+# Two occupancies take counter 0 in turn: the second's inserts are of the other run, which its quotient says.
+quotient_of_two_runs() {
+	"$s" stat --machine haswell-ep -w load.l3 --windows 1 -M cbo.AVG_TOR_DRD_MISS_LATENCY,cbo.AVG_TOR_DRD_LOC_MISS_LATENCY --format csv >"$work/counts" &&
+		[ "$(cut -d, -f9 "$work/counts" | paste -sd,)" = "note,,its events are of runs 0 to 1" ]
+}
+check "stat_says_which_metrics_are_of_two_runs" quotient_of_two_runs
 check "stat_refuses_a_modifier" refuses 2 'no modifier of this event' -w idle -e INST_RETIRED.ANY_P:warm
 # perf's modifiers that cannot be had, alone and together
 modifiers() {
