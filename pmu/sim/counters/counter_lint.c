@@ -87,7 +87,7 @@ static uint32_t broken(const struct counters *p, unsigned n, uint32_t clash[LINT
 		       !event_of(p, p->evtsel[other]).latency, counter_selector(p, other));
 	if (e.offcore) {
 		const uint64_t asks = p->offcore[e.offcore - 1];
-		const uint64_t streams = p->m->pmu_offcore_format == 2 ? 3ull << 46 : 0; /* partial and full lines past the caches, of small cores */
+		const uint64_t streams = p->m->pmu_offcore_format >= 2 ? 3ull << 46 : 0; /* partial and full lines past the caches, of small cores */
 		const uint64_t requests = p->m->pmu_offcore_format ? 0xFFFF | streams : 0xFF; /* bits 7:0 of Nehalem's, 15:0 later */
 		BREAKS(OFFCORE_EMPTY, !(asks & requests) || !(asks & ~requests), MSR_OFFCORE_RSP0 + e.offcore - 1);
 	}

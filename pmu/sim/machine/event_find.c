@@ -66,7 +66,7 @@ void sim_offcore_listen(unsigned requests, unsigned responses, uint64_t *listen)
 
 /* Format 0: bits 7:0 request, 15:8 response (libpfm4, nhm OFFCORE_RESPONSE_0). Format 1: bits 15:0 request, where 0 to 6
  * are those of format 0 and 11 is non-temporal stores; bit 16 any response; the supplier and snoop fields above are not
- * decoded (Intel perfmon, OFFCORE_RESPONSE events). Format 2: they are, as suppliers 30:17 and snoops 37:31 (SDM volume 3,
+ * decoded (Intel perfmon, OFFCORE_RESPONSE events). Formats 2 and 3: they are, as suppliers 30:17 and snoops 37:31 (SDM volume 3,
  * MSR_OFFCORE_RSP_x, response information; perfmon's values of Sandy Bridge to Sapphire Rapids): a response counts whose supplier
  * and whose snoop are both asked for. Requests 9:7 and 13 are prefetches into the L3, which this model has none of; 10 bus and split
  * locks (Sandy Bridge to Broadwell), later prefetches of the L1 and by software, neither of which it tells apart; 14 those that page walks ask for, which it counts as data reads; 47 full lines written past the caches. */
@@ -79,11 +79,11 @@ static const struct response responses[] = {
 	{ 3, BITS(30, 27), 1ull << 36 },                           /* another socket's cache, modified */
 	{ 4, BITS(30, 27), 1ull << 35 },                           /* ... clean */
 	{ 5, BITS(30, 27), BITS(34, 31) },                         /* memory of another node */
-	{ 6, 1ull << 26 | 1ull << 22, BITS(34, 31) },              /* of this one */
+	{ 6, 0, BITS(34, 31) },                                    /* of this one: bit 22, in format 3 bit 26; the other of the two is remote memory's */
 };
 #define FULL_LINES (1ull << 47)
 
-static bool by_supplier(uint64_t value, uint64_t *listen)
+static bool by_supplier(uint64_t value, unsigned local, uint64_t *listen)
 {
 	const uint64_t asked = (value & 0x77) | (value >> 11 & 1) << OTHER_REQUEST | (value & FULL_LINES ? 1ull << OTHER_REQUEST : 0);
 	const bool any = value >> 16 & 1;
@@ -94,7 +94,7 @@ static bool by_supplier(uint64_t value, uint64_t *listen)
 		return true;
 	}
 	for (unsigned i = 0; i < COUNT_OF(responses); i++)
-		if (value & responses[i].suppliers && value & responses[i].snoops)
+		if (value & (responses[i].suppliers ? responses[i].suppliers : 1ull << local) && value & responses[i].snoops)
 			sim_offcore_listen((unsigned)asked, 1u << responses[i].number, listen);
 	return true;
 }
@@ -107,8 +107,8 @@ bool sim_offcore_signals(const struct machine *m, uint64_t value, uint64_t *list
 				sim_offcore_listen(1u << bit / 8, 1u << (m->pmu_offcore_nt_clean ? swap_nt_stores(bit / 8, bit % 8) : bit % 8), listen);
 		return true;
 	}
-	if (m->pmu_offcore_format == 2)
-		return by_supplier(value, listen);
+	if (m->pmu_offcore_format >= 2)
+		return by_supplier(value, m->pmu_offcore_format == 2 ? 22 : 26, listen);
 	if (!(value >> 16 & 1) || (value & 0xF780))
 		return false;
 	sim_offcore_listen((value & 0x7F) | (value >> 11 & 1) << OTHER_REQUEST, 0xFF, listen);

@@ -46,6 +46,12 @@ broadwell() {
 	holds broadwell-ep load.dram_remote 'near(v[1], 1024, 5) && v[2] == 8 * 1024 && near(v[3], 1024, 5)' "UNC_C_TOR_INSERTS.MISS_OPCODE:opc=0x182" UNC_Q_RXL_FLITS_G1.DRS_DATA UNC_M_CAS_COUNT.RD
 }
 check "broadwell_ep_s_boxes_see_each_load_of_a_chase" broadwell
+# perfmon's values: local memory is bit 26, and bit 22 one of remote memory's.
+suppliers() {
+	holds broadwell-ep load.dram_local 'v[1] == 1024 && v[2] == 0' OFFCORE_RESPONSE.ALL_DATA_RD.LLC_MISS.LOCAL_DRAM OFFCORE_RESPONSE.ALL_DATA_RD.LLC_MISS.REMOTE_DRAM &&
+		holds broadwell-ep load.dram_remote 'v[1] == 0 && v[2] == 1024' OFFCORE_RESPONSE.ALL_DATA_RD.LLC_MISS.LOCAL_DRAM OFFCORE_RESPONSE.ALL_DATA_RD.LLC_MISS.REMOTE_DRAM
+}
+check "broadwell_ep_s_answers_are_told_by_node" suppliers
 # A unit mask above bit 31 leaves 31:24 for the threshold (Linux, uncore_snbep.c: umask_ext4 and thresh8 of spr_uncore_cha): a chase has one read at a time in the table,
 # which is as many entries added up over cycles as cycles with one, and none with two.
 threshold() {
