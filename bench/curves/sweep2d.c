@@ -148,6 +148,7 @@ void sweep2d_judge(struct table *p, int64_t value_milli, int64_t spread_milli, c
 		out->status = out->noisy ? ROW_NOISY : ROW_OK;
 		text_fmt(&reason, "%s", out->noisy ? noise : "");
 	}
+	evidence_add_noise(out, noise);
 }
 
 /* --- a gather ------------------------------------------------------------------------------------ */

@@ -171,6 +171,14 @@ void evidence_plan(struct bench *b, const struct row *r, unsigned runs, struct c
 		plan_instructions(b, c);
 }
 
+void evidence_add_noise(struct row_result *out, const char *noise)
+{
+	struct text reason = { .at = out->reason, .capacity = sizeof(out->reason), .length = str_length(out->reason) };
+
+	if (out->status == ROW_UNPROVEN && out->noisy)
+		text_fmt(&reason, "; noisy: %s", noise);
+}
+
 bool evidence_lacking(const struct bench *b, const struct counting *c, struct text *why)
 {
 	static const char *const counts[] = { [EXACTNESS_NONE] = "", [EXACTNESS_EXACT] = "", [EXACTNESS_SUPERSET] = "its event counts more, ",

@@ -262,12 +262,8 @@ enum status evidence_reduce(struct loop *l, struct row_result *out)
 		return ST_OK;
 	}
 	out->status = !proven ? ROW_UNPROVEN : out->noisy ? ROW_NOISY : ROW_OK;
-	if (proven) {
+	if (proven)
 		str_copy(out->reason, sizeof(out->reason), out->noisy ? noise : "");
-	} else if (out->noisy) {
-		struct text reason = { .at = out->reason, .capacity = sizeof(out->reason), .length = str_length(out->reason) };
-
-		text_fmt(&reason, "; noisy: %s", noise);
-	}
+	evidence_add_noise(out, noise);
 	return ST_OK;
 }

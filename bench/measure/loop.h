@@ -184,6 +184,8 @@ bool evidence_counts(const struct counting *c, const char *concept);
 bool evidence_plan_set(struct bench *b, const struct row_proof_set *set, unsigned runs, struct counting *c);
 /* Writes why nothing proves a row (c->proof_count is 0). True: no machine with this processor could prove it. */
 bool evidence_lacking(const struct bench *b, const struct counting *c, struct text *why);
+/* Appends "; noisy: NOISE" to the reason of an unproven row whose samples are noisy. */
+void evidence_add_noise(struct row_result *out, const char *noise);
 /* Evaluates the proofs' concepts from the counts of c->list. */
 void evidence_values(const struct counting *c, const int64_t *counts, int64_t *values);
 /* Whether values per unit of work, in thousandths, lie within the proofs' bounds. Writes "EVENT 1.000 per load, ..." into *text. */

@@ -253,6 +253,7 @@ static void judge(struct loaded *l, int64_t spread, int64_t scale, const int64_t
 		out->status = out->noisy ? ROW_NOISY : ROW_OK;
 		text_fmt(&reason, "%s", out->noisy ? noise : "");
 	}
+	evidence_add_noise(out, noise);
 }
 
 /* All points, with that kernel. */

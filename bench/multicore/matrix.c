@@ -219,6 +219,7 @@ static void reduce(struct matrix_run *p, struct row_result *out)
 		out->status = ROW_NOISY;
 	if (out->status == ROW_NOISY)
 		str_copy(out->reason, sizeof(out->reason), p->disturbed ? "windows were disturbed again and again" : noise);
+	evidence_add_noise(out, p->disturbed ? "windows were disturbed again and again" : noise);
 }
 
 void matrix_json(struct text *t, const struct matrix *m)

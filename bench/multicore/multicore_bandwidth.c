@@ -22,6 +22,7 @@
 #define FILL_MOST 8u          /* rounds at most where lines are not flushed: windows are twice as long there */
 #define ROUNDS 15u
 #define ROUNDS_FACTOR 2u      /* runs that did not start together are repeated, up to as many again */
+#define FEWER_FASTER 4        /* fewer cores are faster by one part in so many: noise */
 #define POINTS_MOST 32u       /* points of the curve: the number of cores doubles */
 #define NODES_MOST 8u         /* nodes whose pairs the series can hold */
 
@@ -237,6 +238,27 @@ static void take(const struct multicore *c, const struct point *p, struct row_re
 		text_fmt(&reason, "%s", out->noisy ? noise : "");
 		traffic_judge(c->members[0].set.kernel, out);
 	}
+	evidence_add_noise(out, noise);
+}
+
+void multicore_judge_points(const unsigned *cores, const int64_t *rates_milli, unsigned count, struct row_result *out)
+{
+	char why[80];
+	struct text t;
+
+	for (unsigned i = 0; i + 1 < count && out->samples && !out->noisy; i++) {
+		if (rates_milli[i] <= out->value_milli + out->value_milli / FEWER_FASTER)
+			continue;
+		out->noisy = true;
+		out->status = out->status == ROW_OK ? ROW_NOISY : out->status;
+		text_init(&t, why, sizeof(why));
+		text_fmt(&t, "%u %s moved more, ", cores[i], cores[i] == 1 ? "core" : "cores");
+		text_fixed(&t, rates_milli[i] / 1000000000, 3);
+		text_fmt(&t, " GB/s");
+		if (out->status == ROW_NOISY)
+			str_copy(out->reason, sizeof(out->reason), why);
+		evidence_add_noise(out, why);
+	}
 }
 
 static unsigned node_of(const struct bench *b, unsigned core)
@@ -333,6 +355,8 @@ static enum status curve(struct multicore *c, struct row_result *out)
 			series_add(&out->series, (int64_t[]){ (int64_t)points[i] * 1000, rates[i] });
 	if (st == ST_OK)
 		take(c, &value, out);
+	if (st == ST_OK)
+		multicore_judge_points(points, rates, count, out);
 	return st == ST_OK && c->row->target == TARGET_DRAM && value.good ? multicore_bus(c, c->count, out) : st;
 }
 

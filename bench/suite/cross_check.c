@@ -116,8 +116,11 @@ static void amend(struct writer *w, unsigned row, unsigned other, int64_t other_
 
 	text_init(&t, reason, sizeof(reason));
 	text_fmt(&t, "contradicts %s (", rows[other].name);
-	text_fixed(&t, other_milli, 3);
-	text_fmt(&t, "): %s", r->reads);
+	if (rows[other].unit == UNIT_BYTES_PER_SECOND)
+		text_fixed(&t, other_milli / 1000000000, 3);
+	else
+		text_fixed(&t, other_milli, 3);
+	text_fmt(&t, "%s): %s", rows[other].unit == UNIT_BYTES_PER_SECOND ? " GB/s" : "", r->reads);
 	writer_amend(w, row, ROW_UNPROVEN, reason, odd(self, row, ROW_UNPROVEN, r->kind >= RELATION_BELOW));
 }
 

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "bench/catalogue/kernel.h"
+#include "bench/multicore/multicore.h"
 #include "bench/uncore/traffic.h"
 #include "tests/unit/support/closed_loop.h"
 
@@ -140,6 +141,27 @@ static void test_traffic_is_held_against_the_arrays(void **state)
 	}
 }
 
+/* Two cores of a virtual machine read 4.2 GB/s where one of them read 15.2. */
+static void test_traffic_of_all_cores_below_that_of_fewer_is_noisy(void **state)
+{
+	static const unsigned cores[] = { 1, 2 };
+	static const struct { int64_t one; bool noisy; enum row_status before, after; const char *reason, *why; } cases[] = {
+		{ 15203, true, ROW_UNPROVEN, ROW_UNPROVEN, "no counters", "no counters; noisy: 1 core moved more, 15.203 GB/s" }, { 15203, false, ROW_OK, ROW_NOISY, "", "1 core moved more, 15.203 GB/s" },
+		{ 5000, false, ROW_OK, ROW_OK, "", "" }, { 2000, false, ROW_UNPROVEN, ROW_UNPROVEN, "no counters", "no counters" },
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+		struct row_result out = { .status = cases[i].before, .samples = 15, .value_milli = 4183000000000 };
+
+		strcpy(out.reason, cases[i].reason);
+		multicore_judge_points(cores, (int64_t[]){ cases[i].one * 1000000000, out.value_milli }, 2, &out);
+		assert_int_equal(out.status, cases[i].after);
+		assert_string_equal(out.reason, cases[i].why);
+		assert_int_equal(out.noisy, cases[i].noisy || cases[i].after == ROW_NOISY);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -148,6 +170,7 @@ int main(void)
 		cmocka_unit_test(test_traffic_over_one_link_is_counted_there),
 		cmocka_unit_test(test_traffic_within_nodes_stays_off_the_links),
 		cmocka_unit_test(test_traffic_without_link_events_has_its_channels),
+		cmocka_unit_test(test_traffic_of_all_cores_below_that_of_fewer_is_noisy),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
