@@ -2,7 +2,7 @@
 #include "bench/suite/cross_check.h"
 #include "bench/catalogue/row.h"
 
-enum relation_kind { RELATION_AT_MOST, RELATION_DIFFERENCE, RELATION_EQUAL, RELATION_PLATEAU, RELATION_LESS, RELATION_BELOW, RELATION_FILLS, RELATION_PAIRS, RELATION_TWICE };
+enum relation_kind { RELATION_AT_MOST, RELATION_DIFFERENCE, RELATION_EQUAL, RELATION_PLATEAU, RELATION_HALF, RELATION_LESS, RELATION_BELOW, RELATION_FILLS, RELATION_PAIRS, RELATION_TWICE };
 
 struct relation {
 	enum relation_kind kind;
@@ -16,6 +16,7 @@ static const struct relation relations[] = {
 #define DIFFERENCE(part, whole, less, why) { .kind = RELATION_DIFFERENCE, .row = part, .other = whole, .base = less, .reads = why },
 #define EQUAL(a, b, why) { .kind = RELATION_EQUAL, .row = a, .other = b, .reads = why },
 #define PLATEAU(a, curve, level, why) { .kind = RELATION_PLATEAU, .row = a, .other = curve, .plateau = level, .reads = why },
+#define HALF(whole, part, why) { .kind = RELATION_HALF, .row = whole, .other = part, .reads = why },
 #define LESS(low, high, why) { .kind = RELATION_LESS, .row = low, .other = high, .reads = why },
 #define BELOW(part, limit, why) { .kind = RELATION_BELOW, .row = part, .other = limit, .reads = why },
 #define FILLS(part, limit, why) { .kind = RELATION_FILLS, .row = part, .other = limit, .reads = why },
@@ -99,6 +100,7 @@ static bool broken(const struct relation *r, const struct writer_note *a, const 
 
 	switch (r->kind) {
 	case RELATION_AT_MOST: return over > allowed(a, b);
+	case RELATION_HALF: return over - b->value_milli > allowed(a, b);
 	case RELATION_LESS: case RELATION_BELOW: return over > -BELOW_MILLI;
 	case RELATION_FILLS: return over >= -BESIDE_MILLI || (over + a->value_milli <= 0 && over + a->value_milli >= -BESIDE_MILLI - 1000); /* of two entries each, one may stay free */
 	case RELATION_PAIRS: return over - b->value_milli >= -1000; /* an odd entry has a load too */
@@ -164,7 +166,7 @@ void cross_check_run(struct writer *w, cross_check_odd *odd, const void *self)
 
 void cross_check_list(struct text *t)
 {
-	static const char *const words[] = { [RELATION_AT_MOST] = "at most", [RELATION_DIFFERENCE] = "is", [RELATION_EQUAL] = "equals", [RELATION_PLATEAU] = "is on", [RELATION_LESS] = "is less than", [RELATION_BELOW] = "is below",
+	static const char *const words[] = { [RELATION_AT_MOST] = "at most", [RELATION_DIFFERENCE] = "is", [RELATION_EQUAL] = "equals", [RELATION_PLATEAU] = "is on", [RELATION_HALF] = "at most twice", [RELATION_LESS] = "is less than", [RELATION_BELOW] = "is below",
 		[RELATION_FILLS] = "does not fill", [RELATION_PAIRS] = "is below twice", [RELATION_TWICE] = "is less than twice" };
 
 	for (unsigned n = 0; n < COUNT_OF(relations); n++) {

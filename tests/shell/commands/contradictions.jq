@@ -17,14 +17,18 @@ def levels: ["l1", "l2", "l3", "dram"];
   def difference($part; $whole; $less): select(comparable([$part, $whole, $less]) and
       (value($part) + value($less) - value($whole) | fabs) > slack([$part, $whole, $less]))
     | "\($part) \(value($part)) is not \($whole) \(value($whole)) less \($less) \(value($less))";
+  def at_most_twice($whole; $part): select(comparable([$whole, $part]) and value($whole) - 2 * value($part) > slack([$whole, $part]))
+    | "\($whole) \(value($whole)) is above twice \($part) \(value($part))";
   def relations:
     (["l1", "l2", "l3", "dram_local"] | map("load.\(.).latency")) as $loads
     | (range(4) as $i | range($i + 1; 4) as $k | at_most($loads[$i]; $loads[$k])),
+      (("clean", "modified") | at_most_twice("core_to_core.\(.)_same_socket.latency"; "load.l3_\(.)_other_core.latency")),
       ($rows | keys[] as $name
        | ($name | index(".")) as $dot | $name[:$dot] as $what | $name[$dot + 1:] as $rest
        | (range(4) as $i | ("", "_all") as $all | select($rest == "\(levels[$i])\($all).bandwidth")
           | range($i) as $k | at_most($name; "\($what).\(levels[$k])\($all).bandwidth")),
          (select($name | endswith("_all.bandwidth")) | at_most($name | sub("_all\\."; "."); $name)),
+         (select($rest | IN("node_local.bandwidth", "node_local_nt.bandwidth")) | at_most($name; $name | sub("node_local"; "dram") | sub("\\.bandwidth"; "_all.bandwidth"))),
          (select($name | endswith(".interval")) | at_most($name; $name | sub("\\.interval$"; ".latency"))),
          (select($name | endswith(".penalty")) | ($name | sub("\\.penalty$"; ".latency")) as $whole
           | at_most($name; $whole), (select($what == "load") | difference($name; $whole; "load.l1.latency"))));
@@ -36,11 +40,13 @@ def levels: ["l1", "l2", "l3", "dram"];
          then "\(.name): \(.value) cycles in \(.ns) ns at \(.core_hz / 1e9) GHz" else empty end);
   def points: $rows[] | .name as $name | (.curve, .series, .matrix) | select(. != null) | ((.points // []) + (.cells // []))[]
     | select(any(.[]; . != null and . < 0)) | "\($name): point \(tojson)";
+  def fewer_cores: $rows[] | select(.value != null and .noise != "noisy" and .series.columns == ["cores", "bytes_per_second"]) | .name as $name | .value as $all
+    | .series.points[] | select(.[1] > 1.25 * $all) | "\($name): \($all) beside \(.[1]) of \(.[0]) cores";
   def staircase: ($rows["load.staircase.latency"].curve // {}) as $c | ($c.points // []) | to_entries[]
     | select(.key as $i | ($c.noisy // []) | index($i) | not) | .value as [$kib, $stride, $cycles]
     | ([1, "load.l1.latency"], [2, "load.l2.latency"]) as [$level, $name] | value($name) as $plateau
-    | select($plateau != null and (marked([$name]) | not))
+    | select($plateau != null and (marked([$name]) or ($rows[$name].reason | contains("contradicts load.staircase")) | not))
     | (2 * ($caches["\($level - 1)"] // 0) <= $kib * 1024 and $kib * 1024 <= (($caches["\($level)"] // 0) / 8 | floor) and $stride == 64) as $inside
     | select(($inside and ($cycles - $plateau | fabs) > plateau_part * $plateau + 0.5) or ($level == 1 and $cycles < $plateau * (1 - plateau_part) - 0.5))
     | "staircase, \($kib) KiB x \($stride): \($cycles) beside \($name) \($plateau)";
-  relations, single, points, staircase
+  relations, single, points, fewer_cores, staircase
