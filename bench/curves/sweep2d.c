@@ -8,6 +8,7 @@
 #define NODES_MACHINE 0x100000u    /* on real machines: all points together take less than 5 s */
 #define GATHER_LINES 256u
 #define GATHER_WINDOW 64u          /* elements of the shorter window */
+#define GATHER_NEAR 32             /* distances are equally good within one part in so many */
 
 static const uint32_t works[] = { 1, 8, 32, 128 };
 static const uint32_t distances[] = { 0, 1, 2, 4, 8, 16, 32 }; /* less than the shorter window has: both end with as many prefetches in flight */
@@ -221,10 +222,23 @@ static bool gather_prefetched(struct table *p)
 	return !p->loop.counting.proof_count || evidence_holds(&p->loop.counting, p->counts, "element", &t);
 }
 
-/* The value: the fastest of the points with the most work that were prefetched; if none was, the fastest that should have been. */
+/* The median of the n intervals that exceed the least by at most one part in GATHER_NEAR. */
+static int64_t gather_value(int64_t *milli, unsigned n)
+{
+	unsigned near = 0;
+
+	reduce_sort(milli, n);
+	while (near < n && milli[near] <= milli[0] + milli[0] / GATHER_NEAR)
+		near++;
+	return near ? reduce_median(milli, near) : 0;
+}
+
+/* The value is that of the points with the most work that were prefetched and are as good as the fastest, or, if none was prefetched, of those that should
+ * have been. The fastest alone of several equal distances is too fast by its error. */
 static enum status gather_points(struct table *p)
 {
-	int64_t best = 0, spread = 0, counts[ROW_PROOFS_MAX] = { 0 }, milli;
+	int64_t best = 0, spread = 0, counts[ROW_PROOFS_MAX] = { 0 }, milli, each[COUNT_OF(distances)];
+	unsigned n = 0;
 	enum status st = ST_OK;
 	bool proved = false;
 
@@ -238,7 +252,11 @@ static enum status gather_points(struct table *p)
 			sweep2d_note(p, works[i], distances[d], milli);
 			const bool prefetched = gather_prefetched(p);
 
-			if (i + 1 < COUNT_OF(works) || !d || (best && (prefetched < proved || (prefetched == proved && milli >= best))))
+			if (i + 1 < COUNT_OF(works) || !d || milli <= 0 || (n && prefetched < proved))
+				continue;
+			n = prefetched > proved ? 0 : n;
+			each[n++] = milli;
+			if (n > 1 && milli >= best)
 				continue;
 			proved = prefetched;
 			best = milli;
@@ -246,7 +264,7 @@ static enum status gather_points(struct table *p)
 			memcpy(counts, p->counts, sizeof(counts));
 		}
 	if (st == ST_OK)
-		sweep2d_judge(p, best, spread, counts, "element");
+		sweep2d_judge(p, gather_value(each, n), spread, counts, "element");
 	return st;
 }
 

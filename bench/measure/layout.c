@@ -7,6 +7,10 @@
 #define MATRIX_LINES 512ull      /* lines for several windows of a pair of cores, none used twice */
 #define MATRIX_L1_LINES 64ull    /* for two threads of a core: few enough for a small L1 */
 #define LINES_A_PAGE 64u
+/* Between lines of another core, where no counter shows what prefetchers bring: more than a page, so that they bring none (natively 95 cycles of 265 where lines
+ * followed each other, as they otherwise do: so all their DRAM pages stay open);
+ * a prime, so that they are spread evenly over the sets and slices of every cache. */
+#define APART_LINES 67ull
 #define SPARSE_PAGES_MAX 16      /* 2 MiB pages of a sparse footprint: half of Nehalem's DTLB */
 /* A chase over six times a level with random replacement hits it with probability e^-6, a quarter of a percent. */
 #define ABOVE_FACTOR 6
@@ -357,6 +361,10 @@ static enum status shape_helped(const struct row *r, const struct cpu *cpu, stru
 	if (!l2 || 2ull * r->window * s->line_bytes > l2->bytes / 2)
 		return unsupported(reason, capacity, "the lines would not stay in the other core's L2");
 	shape_lines(s, 2ull * r->window * s->line_bytes);
+	if (!cpu->general_mask && !tlb_pieces(cpu) && tlb_pages(cpu) * PAGE_2M >= APART_LINES * s->bytes) {
+		s->line_bytes *= APART_LINES;
+		shape_lines(s, (uint64_t)s->nodes * s->line_bytes);
+	}
 	return ST_OK;
 }
 
@@ -423,7 +431,7 @@ enum status shape_of_baseline(const struct row *r, const struct cpu *cpu, const 
 	memset(s, 0, sizeof(*s));
 	s->order = ORDER_LINES;
 	s->page_bytes = r->page_bytes;
-	s->line_bytes = test->line_bytes;
+	s->line_bytes = line_of(cpu);
 	if (r->baseline == BASELINE_OPEN_PAGES) {
 		s->order = ORDER_OPEN_PAGES;
 		shape_lines(s, 2ull * r->window * s->line_bytes);

@@ -343,6 +343,44 @@ static void test_layout_missing_levels_have_reasons(void **state)
 }
 
 /* Crestmont holds no page of 2 MiB in its first level: 48 pieces of 4 KiB. Lines in each of 32 of them evict each other from an L2 set of 16 ways. */
+/* Prefetchers that stay on bring neighbours: where no counter tells, no two lines of another core lie in one page, and every set of a cache gets as many. A DTLB
+ * that keeps large pages in pieces holds no such ring. */
+static void test_layout_lines_of_another_core_lie_apart(void **state)
+{
+	static const char *const names[] = { "load.l3_shared.latency", "load.l3_clean_other_core.latency", "load.l3_modified_other_core.penalty", "load.other_complex_clean.latency",
+		"load.remote_l3_modified.latency" };
+	char why[128];
+
+	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(names); i++) {
+		struct cpu cpu = nehalem();
+		const uint32_t in_l1_set = 1024 / 64;
+		struct random random;
+		unsigned sets[64] = { 0 };
+		struct shape s;
+
+		assert_int_equal(shape_of_test(row(names[i]), &cpu, &s, why, sizeof(why)), ST_OK);
+		random_init(&random, 1);
+		assert_int_equal(s.nodes, 1024);
+		for (uint32_t n = 0; n < s.nodes; n++) {
+			assert_true(!n || shape_node(&s, n, &random) >= shape_node(&s, n - 1, &random) + 4096);
+			sets[shape_node(&s, n, &random) / 64 % 64]++;
+		}
+		for (unsigned n = 0; n < 64; n++)
+			assert_int_equal(sets[n], in_l1_set);
+		assert_int_equal(shape_of_baseline(row("load.l3_clean_other_core.penalty"), &cpu, &s, &s, why, sizeof(why)), ST_OK);
+		assert_int_equal(s.nodes, 64); /* the L1's */
+		cpu.general_mask = 15;
+		assert_int_equal(shape_of_test(row(names[i]), &cpu, &s, why, sizeof(why)), ST_OK);
+		assert_int_equal(s.span_bytes, 65536);
+		cpu.general_mask = 0;
+		cpu.tlb_enumerated = true;
+		cpu.tlb.dtlb_2m = 0;
+		assert_int_equal(shape_of_test(row(names[i]), &cpu, &s, why, sizeof(why)), ST_OK);
+		assert_int_equal(s.span_bytes, 65536);
+	}
+}
+
 static void test_layout_pieces_of_large_pages_stay_in_the_dtlb(void **state)
 {
 	(void)state;
@@ -405,6 +443,7 @@ int main(void)
 		cmocka_unit_test(test_layout_windows_of_a_pair_touch_the_same_pages),
 		cmocka_unit_test(test_layout_missing_levels_have_reasons), cmocka_unit_test(test_layout_walks_where_the_l2_is_small),
 		cmocka_unit_test(test_layout_pieces_of_large_pages_stay_in_the_dtlb),
+		cmocka_unit_test(test_layout_lines_of_another_core_lie_apart),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
