@@ -70,8 +70,8 @@ static uint32_t broken(const struct counters *p, unsigned n, uint32_t clash[LINT
 	uint32_t mask = 0;
 #define BREAKS(rule, condition, other) do { if (condition) { mask |= 1u << LINT_##rule; clash[LINT_##rule] = other; } } while (0)
 	BREAKS(FROZEN, p->m->pmu_version >= 4 && (p->global_status & STATUS_CTR_FRZ), MSR_GLOBAL_STATUS);
-	/* "Fewer than 16 a cycle" holds in every cycle: the documented way to sample cycles. */
-	const bool cycles = (sel & SEL_INV) && sel >> 24 >= 16 && !(sel & SEL_EDGE);
+	/* "Fewer than 16 a cycle", from Skylake on 10, holds in every cycle: the documented way to sample cycles (perfmon: INST_RETIRED.TOTAL_CYCLES_PS). */
+	const bool cycles = (sel & SEL_INV) && sel >> 24 >= 10 && !(sel & SEL_EDGE);
 	BREAKS(PEBS_THRESHOLD, (pebs || e.latency) && !cycles && (sel >> 24 & 0xFF || sel & (SEL_INV | SEL_EDGE)), MSR_PEBS_ENABLE);
 	BREAKS(PEBS_ANY, (pebs || e.latency) && sel & SEL_ANY, MSR_PEBS_ENABLE);
 	BREAKS(PEBS_IMPRECISE, pebs && e.known && !e.precise, MSR_PEBS_ENABLE);
