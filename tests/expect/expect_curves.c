@@ -169,7 +169,7 @@ bool curve_is_limited(const char *machine, const char *format, const char *row, 
 {
 	struct machine_text text = { machine, format, false }, *t = &text;
 	const int64_t queue = least(field(t, "sq", "entries"), field(t, "gq", "read")), loads = least(field(t, "core", "load_buffers"), field(t, "core", "rob"));
-	const bool behind = strstr(reason, "a queue behind") != NULL;
+	const bool behind = strstr(reason, "a queue beyond") != NULL;
 
 	return !strcmp(row, "size.fill_buffers.entries") && (behind ? queue : loads) <= field(t, "lfb", "entries") - behind && milli == 1000 * least(queue, loads);
 }

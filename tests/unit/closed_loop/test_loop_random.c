@@ -199,10 +199,10 @@ static void test_loop_odd_machines_are_found_again(void **state)
 static void test_loop_fill_buffers_are_told_from_queues_and_load_buffers(void **state)
 {
 	static const struct { const char *section, *key, *value; enum row_status status; int64_t entries; const char *why; } cases[] = {
-		{ "gq", "read", "6", ROW_UNPROVEN, 6, "a queue behind the fill buffers" }, { "gq", "read", "9", ROW_UNPROVEN, 9, "a queue behind the fill buffers" },
+		{ "gq", "read", "6", ROW_UNPROVEN, 6, "a queue beyond the fill buffers" }, { "gq", "read", "9", ROW_UNPROVEN, 9, "a queue beyond the fill buffers" },
 		{ "gq", "read", "10", ROW_OK, 10, "" }, { "gq", "read", "11", ROW_OK, 10, "" }, { "lfb", "entries", "4", ROW_OK, 4, "" }, { "lfb", "entries", "6", ROW_OK, 6, "" },
 		{ "core", "load_buffers", "11", ROW_OK, 10, "" }, { "sq", "entries", "10", ROW_OK, 10, "" },
-		{ "sq", "entries", "5", ROW_UNPROVEN, 5, "a queue behind the fill buffers" }, { "core", "load_buffers", "4", ROW_UNPROVEN, 4, "the load buffer" },
+		{ "sq", "entries", "5", ROW_UNPROVEN, 5, "a queue beyond the fill buffers" }, { "core", "load_buffers", "4", ROW_UNPROVEN, 4, "the load buffer" },
 	};
 	static struct loop_run r;
 	char text[8192] = { 0 };

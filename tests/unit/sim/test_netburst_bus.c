@@ -145,7 +145,7 @@ static void test_netburst_bus_events_that_the_machine_cannot_tell_are_found(void
 	struct counter_rig regs;
 	struct sim_finding f = { 0 };
 	static const struct { uint32_t escr; const char *words; } bad[] = {
-		{ 0xE860, "by their type" }, { 0x2861, "those of prefetchers" }, { 0x8861, "other agents" }, { 0xA001, "all that this mask" } };
+		{ 0xE860, "by their type" }, { 0x2861, "those of prefetchers" }, { 0x8861, "other agents" }, { 0xA001, "all properties that this mask" } };
 	pmu_open(&regs, "pentium4", "");
 	for (unsigned i = 0; i < COUNT_OF(bad); i++) {
 		assert_int_equal(counters_wrmsr(regs.p, 0x3A2, fsb(0x03, bad[i].escr), &f), ST_OK);
@@ -167,7 +167,7 @@ static void test_netburst_bus_events_that_the_machine_cannot_tell_are_found(void
 	/* the BSQ: a mask is all of what a request is; entries in ESCR1 alone, beside the same mask in ESCR0 */
 	assert_int_equal(counters_wrmsr(regs.p, 0x360, 0x30000, &f), ST_OK);
 	assert_int_equal(counters_wrmsr(regs.p, 0x3A0, fsb(0x05, 0x3000), &f), ST_OK);
-	finds(&regs, 0x360, 0x3F000, FIND_UNMODELLED, "all that this mask");
+	finds(&regs, 0x360, 0x3F000, FIND_UNMODELLED, "all properties that this mask");
 	assert_int_equal(counters_wrmsr(regs.p, 0x3A1, fsb(0x05, 0x328C), &f), ST_OK);
 	finds(&regs, 0x362, 0x3F000, FIND_IGNORED, "BSU_ESCR0 alone");
 	assert_int_equal(counters_wrmsr(regs.p, 0x3A1, fsb(0x06, 0x328C), &f), ST_OK);
