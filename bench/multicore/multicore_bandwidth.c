@@ -77,7 +77,7 @@ static enum status reduce(struct multicore *c, unsigned n, const struct traffic 
 	if (st == ST_OK && slope.value_micro > 0) {
 		p->rate_milli = mul_div((int64_t)c->members[0].set.kernel->data_bytes * n * 1000000000, (int64_t)b->a->tsc_hz, slope.value_micro);
 		p->spread_milli = mul_div(p->rate_milli, slope.spread_micro, slope.value_micro);
-		traffic_reduce(t, b, p->good, (int64_t)units, slope.value_micro, STAT_MEDIAN, &p->traffic);
+		traffic_reduce(t, b, p->good, (int64_t)units, slope.value_micro, &p->traffic);
 	}
 	for (unsigned e = 0; st == ST_OK && c->counting.on && e < c->counting.events; e++) {
 		st = reduce_slope(b->counts[0][e], p->good, (int64_t)units, STAT_MEDIAN, &count);

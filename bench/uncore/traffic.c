@@ -193,7 +193,7 @@ void traffic_after(struct traffic *t, const struct bench *b, unsigned keep, bool
 }
 
 void traffic_reduce(const struct traffic *t, const struct bench *b, unsigned good, int64_t units, int64_t ticks_micro,
-                    enum statistic statistic, struct traffic_result *out)
+                    struct traffic_result *out)
 {
 	out->sockets = 0;
 	if (t->status != ST_OK || ticks_micro <= 0)
@@ -208,7 +208,7 @@ void traffic_reduce(const struct traffic *t, const struct bench *b, unsigned goo
 			for (unsigned c = first; c < first + instances; c++) {
 				struct slope moved;
 
-				if (reduce_slope(pairs_of(t, i, c), good, units, statistic, &moved) != ST_OK)
+				if (reduce_slope(pairs_of(t, i, c), good, units, STAT_MEDIAN, &moved) != ST_OK)
 					return;
 				/* below 0: background traffic only */
 				s->bytes[c] = mul_div(traffic_bytes(&t->method, c, moved.value_micro > 0 ? moved.value_micro : 0), (int64_t)b->a->tsc_hz, ticks_micro);

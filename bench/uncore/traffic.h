@@ -48,10 +48,10 @@ void traffic_start(struct traffic *t, struct bench *b);
 /* Called around the shorter or the longer window of pair number `keep`. */
 void traffic_before(struct traffic *t, const struct bench *b);
 void traffic_after(struct traffic *t, const struct bench *b, unsigned keep, bool longer);
-/* Means or medians of the first `good` pairs, whose windows differ by `units` units of ticks_micro millionths of a TSC tick each. Call it before
+/* Medians of the first `good` pairs, whose windows differ by `units` units of ticks_micro millionths of a TSC tick each. Call it before
  * traffic_stop. */
 void traffic_reduce(const struct traffic *t, const struct bench *b, unsigned good, int64_t units, int64_t ticks_micro,
-                    enum statistic statistic, struct traffic_result *out);
+                    struct traffic_result *out);
 /* Stops the counters and releases the pairs' memory. */
 void traffic_stop(struct traffic *t, const struct bench *b);
 
