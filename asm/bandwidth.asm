@@ -36,9 +36,10 @@ READ k_read_avx512, ISA_AVX512, vmovapd, zmm, 64, 4, 1
 ; %1 name, %2 ISA, %3 store, %4 register letter, %5 bytes of a vector, %6 fixed instructions, %7 1: VZEROUPPER, %8 1: SFENCE,
 ; %9 macro that sets vector 15
 %macro WRITE 9
-%assign vectors 256 / %5
-KERNEL %1, %2, vectors + 5, 0, vectors, 256, %6, 3
+%assign vectors 256 / STREAM_TURNS / %5
+KERNEL %1, %2, STREAM_TURNS * (vectors + 5), 0, STREAM_TURNS * vectors, 256, %6, 3
 	%9
+	STREAM_COUNT
 	LOOP_ALIGN
 .loop:
 	lea rax, [rdi + r9]
@@ -64,8 +65,9 @@ WRITE k_write_nt_avx512, ISA_AVX512, vmovntpd, zmm, 64, 7, 1, 1, STREAM_HEAD_AVX
 ; %1 name, %2 ISA, %3 load, %4 store, %5 register letter, %6 bytes of a vector, %7 fixed instructions, %8 1: VZEROUPPER,
 ; %9 1: SFENCE
 %macro COPY 9
-%assign vectors 256 / %6
-KERNEL %1, %2, 2 * vectors + 6, vectors, vectors, 512, %7, 3
+%assign vectors 256 / STREAM_TURNS / %6
+KERNEL %1, %2, STREAM_TURNS * (2 * vectors + 6), STREAM_TURNS * vectors, STREAM_TURNS * vectors, 512, %7, 3
+	STREAM_COUNT
 	LOOP_ALIGN
 .loop:
 	lea r10, [rsi + r9]

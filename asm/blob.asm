@@ -39,7 +39,7 @@ KERNEL_FILE "asm/cold_cores.asm"
 KERNEL_FILE "asm/measure_cold.asm"
 KERNEL_FILE "asm/measure_sampled.asm"
 KERNEL_FILE "asm/measure_ahead.asm"
-KERNEL_FILE "asm/stream_grouped.asm"
+KERNEL_FILE "asm/stream_variants.asm"
 
 section .kernels
 global kernel_code_end

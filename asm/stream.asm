@@ -6,12 +6,13 @@
 ;   at = (at + 256) & mask; return at
 ; Arrays are a power of two of bytes, at least 256, mask = bytes - 1, aligned to 64 bytes: the loop wraps around
 ; without a second loop, and the next call continues where this one ended.
-; An iteration moves 256 bytes of each array used. Pointers are formed once an iteration, since
-; indexed operands cost an extra uop on some cores (Sandy Bridge to Haswell).
+; An iteration moves 256 bytes of each array used, in one turn of the loop, or in STREAM_TURNS (asm/stream_variants.asm).
+; Pointers are formed once a turn, since indexed operands cost an extra uop on some cores (Sandy Bridge to Haswell).
 ; Non-temporal variants end with SFENCE; their stores come in groups of whole lines, after the loads of the group, so that
 ; few write-combining buffers are open at a time.
 
 %assign STREAM_STEP 256
+%assign STREAM_TURNS 1 ; turns of the loop in an iteration
 %define STREAM_FACTOR 0x4008000000000000 ; 3.0, the factor of STREAM's triad
 
 ; What every loop below has: the constant in vector 15; the pointers of the iteration in r10, r11, rax; the next iteration, and the result.
@@ -30,6 +31,12 @@
 	mov rax, STREAM_FACTOR
 	vpbroadcastq zmm15, rax
 %endmacro
+; Before the loop: rcx counts turns, not iterations.
+%macro STREAM_COUNT 0
+%if STREAM_TURNS > 1
+	imul rcx, rcx, STREAM_TURNS
+%endif
+%endmacro
 %macro STREAM_LOOP 0
 	LOOP_ALIGN
 .loop:
@@ -38,7 +45,7 @@
 	lea rax, [rdi + r9]
 %endmacro
 %macro STREAM_NEXT 0
-	add r9, STREAM_STEP
+	add r9, STREAM_STEP / STREAM_TURNS
 	and r9, r8
 	dec rcx
 	jnz .loop

@@ -9,14 +9,14 @@ static const char *const k_chase_cold[] = { "k_chase_cold", NULL };
 static const char *const k_chase_matrix[] = { "k_chase", "k_chase_open", NULL };
 static const char *const k_chase_loaded[] = { "k_chase_stop", "k_chase_stop_cold", NULL };
 static const char *const k_share_add[] = { "k_share_add", NULL };
-static const char *const k_read[] = { "k_read_avx512", "k_read_avx", "k_read_sse2", NULL };
-static const char *const k_write[] = { "k_write_avx512", "k_write_avx", "k_write_sse2", NULL };
+static const char *const k_read[] = { "k_read_avx512", "k_read_avx", "k_read_halves_avx", "k_read_sse2", NULL };
+static const char *const k_write[] = { "k_write_avx512", "k_write_avx", "k_write_sse2", "k_write_short_sse2", NULL };
 static const char *const k_write_nt[] = { "k_write_nt_avx512", "k_write_nt_avx", "k_write_nt_sse2", NULL };
-static const char *const k_copy[] = { "k_copy_avx512", "k_copy_avx", "k_copy_sse2", NULL };
+static const char *const k_copy[] = { "k_copy_avx512", "k_copy_avx", "k_copy_short_avx", "k_copy_sse2", "k_copy_short_sse2", NULL };
 static const char *const k_copy_nt[] = { "k_copy_nt_avx512", "k_copy_nt_avx", "k_copy_nt_sse2", NULL };
 static const char *const k_run_code[] = { "k_run_code", NULL };
 static const char *const k_run_code_cold[] = { "k_run_code_cold", NULL };
-static const char *const k_triad[] = { "k_triad_avx512", "k_triad_avx512_fma", "k_triad_avx", "k_triad_avx_fma", "k_triad_sse2", "k_triad_grouped_sse2", NULL };
+static const char *const k_triad[] = { "k_triad_avx512", "k_triad_avx512_fma", "k_triad_avx", "k_triad_avx_fma", "k_triad_short_avx_fma", "k_triad_sse2", "k_triad_grouped_sse2", NULL };
 static const char *const k_triad_nt[] = { "k_triad_nt_avx512", "k_triad_nt_avx", "k_triad_nt_sse2", NULL };
 
 #define ROW(name_, asks_, ...) { .name = name_, .asks = asks_, __VA_ARGS__ },
@@ -80,18 +80,18 @@ const struct row rows[] = {
 	ROW("triad.l1.bandwidth", "a[i] = b[i] + s * c[i], arrays in the L1 data cache", .kind = KIND_THROUGHPUT, .unit = UNIT_BYTES_PER_SECOND,
 	    .kernels = k_triad, .target = TARGET_L1, .order = ORDER_STREAMS, .page_bytes = PAGE_2M, .prepare = PREPARE_WARM, .baseline = BASELINE_NONE,
 	    .statistic = STAT_MINIMUM, .prefetch = PREFETCH_AS_FOUND, .window = 256, .source = SOURCE_L1, .proofs = proof_stream_l1,
-	    .budget = 500000, .revision = 14, .suites = BOTH)
+	    .budget = 500000, .revision = 15, .suites = BOTH)
 	ROW("triad.l2.bandwidth", "a[i] = b[i] + s * c[i], arrays in the L2 cache", .kind = KIND_THROUGHPUT, .unit = UNIT_BYTES_PER_SECOND, .kernels = k_triad,
 	    .target = TARGET_L2, .order = ORDER_STREAMS, .page_bytes = PAGE_2M, .prepare = PREPARE_WARM, .baseline = BASELINE_NONE,
 	    .statistic = STAT_MINIMUM, .prefetch = PREFETCH_AS_FOUND, .window = 256, .source = SOURCE_L2, .proofs = proof_12_lines_l2, .budget = 500000,
-	    .revision = 15, .suites = BOTH)
+	    .revision = 16, .suites = BOTH)
 	ROW("triad.l3.bandwidth", "a[i] = b[i] + s * c[i], arrays in the L3 cache", .kind = KIND_THROUGHPUT, .unit = UNIT_BYTES_PER_SECOND, .kernels = k_triad,
 	    .target = TARGET_L3, .order = ORDER_STREAMS, .page_bytes = PAGE_2M, .prepare = PREPARE_WARM, .baseline = BASELINE_NONE, .statistic = STAT_MEDIAN,
-	    .prefetch = PREFETCH_AS_FOUND, .window = 512, .source = SOURCE_L3, .proofs = proof_12_lines_l3, .budget = 850000, .revision = 15,
+	    .prefetch = PREFETCH_AS_FOUND, .window = 512, .source = SOURCE_L3, .proofs = proof_12_lines_l3, .budget = 850000, .revision = 16,
 	    .suites = BOTH)
 	ROW("triad.dram.bandwidth", "a[i] = b[i] + s * c[i], arrays in memory of this node", .kind = KIND_THROUGHPUT, .unit = UNIT_BYTES_PER_SECOND, .kernels = k_triad,
 	    .target = TARGET_DRAM, .order = ORDER_STREAMS, .page_bytes = PAGE_2M, .prepare = PREPARE_FILL, .baseline = BASELINE_NONE, .statistic = STAT_MEAN,
-	    .prefetch = PREFETCH_AS_FOUND, .window = 768, .source = SOURCE_DRAM_LOCAL, .proofs = proof_12_lines_dram, .budget = 2300000, .revision = 18,
+	    .prefetch = PREFETCH_AS_FOUND, .window = 768, .source = SOURCE_DRAM_LOCAL, .proofs = proof_12_lines_dram, .budget = 2300000, .revision = 19,
 	    .suites = BOTH)
 	ROW("triad.dram_nt.bandwidth", "a[i] = b[i] + s * c[i], arrays in memory of this node, non-temporal stores", .kind = KIND_THROUGHPUT, .unit = UNIT_BYTES_PER_SECOND, .kernels = k_triad_nt,
 	    .target = TARGET_DRAM, .order = ORDER_STREAMS, .page_bytes = PAGE_2M, .prepare = PREPARE_READ, .baseline = BASELINE_NONE, .statistic = STAT_MEAN,

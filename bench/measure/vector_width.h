@@ -4,7 +4,7 @@
 
 #include "bench/measure/loop.h"
 
-#define WIDTHS_MOST 6u
+#define WIDTHS_MOST 7u
 #define CHOICES_MOST (2 * WIDTHS_MOST)
 #define TRIES_MOST 31u
 

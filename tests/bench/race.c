@@ -27,9 +27,9 @@
 #include "tests/bench/likwid.h"
 
 #define THREADS_MAX 2
-#define WIDTHS 6
+#define KERNELS 7
 #define VARIANTS 6
-#define CHOICES 12
+#define CHOICES 14
 #define ROUNDS_MAX 1000
 #define FIRST_TRIES 3         /* of each choice in the first round */
 #define GOES 3
@@ -47,7 +47,7 @@ typedef void loop_of_stream(double *a, const double *b, const double *c, size_t 
 
 struct stream {
 	const char *name;
-	const char *kernels[2][WIDTHS]; /* regular stores, non-temporal ones; the widest first */
+	const char *kernels[2][KERNELS]; /* regular stores, non-temporal ones; the widest first */
 	loop_of_stream *loop[2];        /* NULL: no such C loop */
 	unsigned arrays;                /* memory that it uses */
 	unsigned second, third;         /* the arrays that are the kernel's second and third argument */
@@ -142,19 +142,20 @@ C_LOOP loop_daxpy(double *restrict a, const double *b, const double *restrict c,
 		a[i] = a[i] + 3.0 * c[i];
 }
 
-#define WIDTHS_OF(name) { name "_avx512", name "_avx512_fma", name "_avx", name "_avx_fma", name "_sse2" }
-#define TRIADS { "k_triad_avx512", "k_triad_avx512_fma", "k_triad_avx", "k_triad_avx_fma", "k_triad_sse2", "k_triad_grouped_sse2" }
+#define NAMES_OF(name) { name "_avx512", name "_avx", name "_halves_avx", name "_short_avx", name "_sse2", name "_short_sse2" }
+#define TRIADS { "k_triad_avx512", "k_triad_avx512_fma", "k_triad_avx", "k_triad_avx_fma", "k_triad_short_avx_fma", "k_triad_sse2", "k_triad_grouped_sse2" }
 static const struct stream streams[] = {
-	{ "stream", { TRIADS, WIDTHS_OF("k_triad_nt") }, { loop_triad, loop_triad_nt }, 3, 1, 2, 24, { 0, 1, 2 } },
-	{ "copy", { WIDTHS_OF("k_copy"), WIDTHS_OF("k_copy_nt") }, { loop_copy, NULL }, 2, 1, 1, 16, { 1, 0, 0 } },
-	{ "load", { WIDTHS_OF("k_read"), { NULL } }, { NULL, NULL }, 1, 0, 0, 8, { 0, 0, 0 } },
-	{ "store", { WIDTHS_OF("k_write"), WIDTHS_OF("k_write_nt") }, { loop_store, NULL }, 1, 0, 0, 8, { 0, 0, 0 } },
-	{ "update", { WIDTHS_OF("k_copy"), { NULL } }, { loop_update, NULL }, 1, 0, 0, 16, { 0, 0, 0 } },
+	{ "stream", { TRIADS, NAMES_OF("k_triad_nt") }, { loop_triad, loop_triad_nt }, 3, 1, 2, 24, { 0, 1, 2 } },
+	{ "copy", { NAMES_OF("k_copy"), NAMES_OF("k_copy_nt") }, { loop_copy, NULL }, 2, 1, 1, 16, { 1, 0, 0 } },
+	{ "load", { NAMES_OF("k_read"), { NULL } }, { NULL, NULL }, 1, 0, 0, 8, { 0, 0, 0 } },
+	{ "store", { NAMES_OF("k_write"), NAMES_OF("k_write_nt") }, { loop_store, NULL }, 1, 0, 0, 8, { 0, 0, 0 } },
+	{ "update", { NAMES_OF("k_copy"), { NULL } }, { loop_update, NULL }, 1, 0, 0, 16, { 0, 0, 0 } },
 	{ "daxpy", { TRIADS, { NULL } }, { loop_daxpy, NULL }, 2, 0, 1, 24, { 0, 1, 1 } },
 };
-/* likwid-bench's, in the order of WIDTHS_OF's instructions. */
-static const struct { const char *name; unsigned width; } variants[VARIANTS] = {
-	{ "avx512", 0 }, { "avx512_fma", 1 }, { "avx", 2 }, { "avx_fma", 3 }, { "sse", 4 }, { "sse_fma", 3 },
+enum width { WIDTH_AVX512, WIDTH_AVX, WIDTH_FMA, WIDTH_SSE };
+/* likwid-bench's. */
+static const struct { const char *name; enum width width; } variants[VARIANTS] = {
+	{ "avx512", WIDTH_AVX512 }, { "avx512_fma", WIDTH_AVX512 }, { "avx", WIDTH_AVX }, { "avx_fma", WIDTH_FMA }, { "sse", WIDTH_SSE }, { "sse_fma", WIDTH_FMA },
 };
 
 /* ---- windows --------------------------------------------------------------------------------- */
@@ -297,16 +298,21 @@ static void add(struct contender *c, struct choice choice)
 		c->choice[c->choices++] = choice;
 }
 
-/* Whether this processor has what WIDTHS_OF names, and WIDEST=avx or sse hides nothing. */
-static bool has(unsigned width)
+/* Whether this processor has it, and WIDEST=avx or sse does not hide it. */
+static bool has(enum width width)
 {
 	const bool wide = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq"),
 		avx = __builtin_cpu_supports("avx");
 	const char *const widest = getenv("WIDEST");
-	const unsigned first = !widest || !strcmp(widest, "avx512") ? 0 : !strcmp(widest, "avx") ? 2 : 4;
-	const bool here[WIDTHS] = { wide, wide, avx, avx && __builtin_cpu_supports("fma"), true, true };
+	const enum width first = !widest || !strcmp(widest, "avx512") ? WIDTH_AVX512 : !strcmp(widest, "avx") ? WIDTH_AVX : WIDTH_SSE;
+	const bool here[] = { wide, avx, avx && __builtin_cpu_supports("fma"), true };
 
 	return width >= first && here[width];
+}
+
+static enum width width_of(const struct kernel *k)
+{
+	return k->isa & ISA_AVX512 ? WIDTH_AVX512 : k->isa & ISA_FMA ? WIDTH_FMA : k->isa & ISA_AVX ? WIDTH_AVX : WIDTH_SSE;
 }
 
 /* Ours, in memory of their own. */
@@ -321,9 +327,9 @@ static bool add_ours(struct contender *c, const struct stream *stream, bool nt)
 	if (mprotect(code, bytes, PROT_READ | PROT_EXEC))
 		return false;
 	for (unsigned o = 0; o < (stream->arrays > 1 ? OFFSETS : 1); o++)
-		for (unsigned i = 0; i < WIDTHS; i++)
-			for (const struct kernel *k = kernel_table; has(i) && k < kernel_table_end; k++)
-				if (stream->kernels[nt][i] && !strcmp(k->name, stream->kernels[nt][i]))
+		for (unsigned i = 0; i < KERNELS; i++)
+			for (const struct kernel *k = kernel_table; k < kernel_table_end; k++)
+				if (stream->kernels[nt][i] && !strcmp(k->name, stream->kernels[nt][i]) && has(width_of(k)))
 					add(c, (struct choice){ .name = k->name, .kernel = (kernel_of_stream *)(void *)(code + k->offset), .offset = offsets[o] });
 	return c->choices;
 }
