@@ -154,4 +154,10 @@ ENDKERNEL %1
 %endmacro
 STORE_SCATTERED k_store_wait, 11, 1
 STORE_SCATTERED k_store_rfo, 10, 0
+
+; A line of each array a turn: updates of the L2 are faster by half a per cent (asm/stream_variants.asm).
+%assign STREAM_STEP 256
+%assign STREAM_TURNS 4
+COPY k_copy_short_sse2, 0, movapd, movapd, xmm, 16, 4, 0, 0
+%assign STREAM_TURNS 1
 %assign STREAM_STEP 0

@@ -172,4 +172,23 @@ KERNEL k_triad_avx512_fma, ISA_AVX512, 19, 8, 4, 768, 6, 3
 	vzeroupper
 	ret
 ENDKERNEL k_triad_avx512_fma
+
+; Half an iteration a turn, and the factor's array first: what keeps up with gcc's loop where a and b are one array (daxpy).
+%assign STREAM_TURNS 2
+KERNEL k_triad_short_avx_fma, ISA_AVX | ISA_FMA, 38, 16, 8, 768, 9, 3
+	STREAM_HEAD_AVX
+	STREAM_COUNT
+	STREAM_LOOP
+%assign step 0
+%rep 4
+	vmovapd ymm0, [r11 + step]
+	vfmadd213pd ymm0, ymm15, [r10 + step]
+	vmovapd [rax + step], ymm0
+%assign step step + 32
+%endrep
+	STREAM_END 0
+	vzeroupper
+	ret
+ENDKERNEL k_triad_short_avx_fma
+%assign STREAM_TURNS 1
 %assign STREAM_STEP 0

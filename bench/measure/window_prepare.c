@@ -259,6 +259,16 @@ enum status window_prepare(struct bench *b, const struct row *r, struct working_
 	return window_units(b, w, units, NULL, 0, &ignored, job);
 }
 
+/* Iterations of a stream after which each set of the last level has taken in as many lines as it has ways: whole laps of its sets, because arrays whose
+ * distance is no multiple of a lap meet a set at different times. A victim level takes in what the level below gives up, that much later. */
+static uint64_t lapped(const struct bench *b, const struct working_set *w)
+{
+	const struct cpu_cache *last = cpu_cache(b->cpu, cpu_last_level(b->cpu)), *below = cpu_cache(b->cpu, cpu_last_level(b->cpu) - 1);
+	const uint64_t way = cpu_cache_way_bytes(last), laps = way ? (last->ways + w->shape.arrays - 1) / w->shape.arrays : 0;
+
+	return laps * way / w->shape.step_bytes + (way && below && !last->inclusive ? below->bytes / w->kernel->data_bytes : 0);
+}
+
 enum status window_warm_up(struct bench *b, const struct row *r, struct working_set *w, enum window_role role, struct job *job)
 {
 	const bool test = role == WINDOW_TEST;
@@ -296,8 +306,10 @@ enum status window_warm_up(struct bench *b, const struct row *r, struct working_
 		if (st == ST_OK)
 			st = window_fills(b, r, w, units, ignored.tsc * (first_warmed(r, w) ? w->shape.arrays - 1 : 1), &more, job);
 		/* The probe's lines are most recently used. Until they are evicted, their sets write back modified lines in bursts. */
-		if (b->last_asked != asked && !more && r->prepare == PREPARE_FILL && 2 * units + ROUNDS_OF_WINDOWS * (2ull * w->shorter + w->window) <= lap && st == ST_OK)
-			st = warm_stream(b, r, w, units / 4 * 3, &ignored, job);
+		const uint64_t behind = lapped(b, w) > units / 4 * 3 ? lapped(b, w) : units / 4 * 3;
+
+		if (b->last_asked != asked && !more && r->prepare == PREPARE_FILL && units + (behind > units ? behind : units) + ROUNDS_OF_WINDOWS * (2ull * w->shorter + w->window) <= lap && st == ST_OK)
+			st = warm_stream(b, r, w, behind, &ignored, job);
 		/* Where an array wraps, victims come from its end, in other DRAM pages: windows stay before that. */
 		while (more && (1 + more) * units + again + ROUNDS_OF_WINDOWS * (2ull * w->shorter + w->window) > lap)
 			more--;
