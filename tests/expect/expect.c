@@ -108,7 +108,7 @@ static uint64_t ps(struct machine_text *f, uint64_t n)
 static uint64_t l1(struct machine_text *f) { return machine_field(f, "l1d", "cycles"); }
 static uint64_t l2(struct machine_text *f) { return machine_field(f, "l2", "cycles"); }
 
-/* The lookup of the last level, which a load from memory has made too. */
+/* Lookup of the last level, which is part of a load from memory. */
 static uint64_t last(struct machine_text *f)
 {
 	if (machine_field(f, "l3", "bytes"))
@@ -116,8 +116,8 @@ static uint64_t last(struct machine_text *f)
 	return machine_field(f, "l2", "bytes") ? l2(f) : l1(f);
 }
 
-/* In random order over `span` bytes a bank's open row is by chance the right one at most as often as all open rows
- * together are part of the span; where few nodes share a row, never; else it is another one: page miss. */
+/* In random order over `span` bytes a load finds its bank's row open with at most the probability that a byte of the span lies in an open row; where
+ * few nodes share a row, never. Any other load is a page miss. */
 static void dram_local(struct machine_text *f, uint64_t span, uint64_t *least, uint64_t *most)
 {
 	uint64_t hit = ps(f, machine_field(f, "dram", "page_hit_ps")), miss = ps(f, machine_field(f, "dram", "page_miss_ps"));
@@ -132,8 +132,8 @@ static void dram_local(struct machine_text *f, uint64_t span, uint64_t *least, u
 	*most += miss - (2 * open > span ? (hit + miss) * (open - span / 2) / span : 0);
 }
 
-/* What a chase made cold by CLFLUSH is spread over, and what the large chase visits at a time: 16 pages of 2 MiB, or
- * half of what the DTLB holds of them, or half of its ring if that is less. */
+/* The span of a chase made cold by CLFLUSH, and of a region of the large chase: 16 pages of 2 MiB, half of the DTLB's entries for them, or half of
+ * the ring, whichever is least. */
 static uint64_t sparse_span(struct machine_text *f)
 {
 	uint64_t pages = machine_field(f, "dtlb", "large_entries") / 2;
@@ -152,8 +152,8 @@ static uint64_t last_bytes(struct machine_text *f)
 
 #define ROW_PLACES 16u
 
-/* Millionths of a region's lines, in random order, that find their bank's row open: of a bank's lines each row has as many open as it has lines.
- * Where the region begins in a row, which is not known, decides how many a bank has: least and most. */
+/* Millionths of a region's lines, in random order, that find their bank's row open: a row with n of its bank's lines is open for n of them. How many
+ * lines of a row a bank has depends on where in a row the region begins, which is unknown: least and most. */
 static void region_meets(struct machine_text *f, uint64_t region, uint64_t *least, uint64_t *most)
 {
 	enum { BANKS_MOST = 4096 };
@@ -179,8 +179,8 @@ static void region_meets(struct machine_text *f, uint64_t region, uint64_t *leas
 	}
 }
 
-/* Where the chase comes to a region banks have rows of the one before open: of its own lines fewer find their row by chance, one
- * for each row, at most all that could be open. Whole cycles a load. */
+/* When the chase enters a region, the banks still have rows of the previous one open. One line fewer per row finds its row open by chance, at most as
+ * many as rows can be open. Whole cycles a load. */
 static uint64_t region_opens(struct machine_text *f, uint64_t region)
 {
 	uint64_t open = machine_field(f, "dram", "channels") * machine_field(f, "dram", "banks") * machine_field(f, "dram", "page_bytes");
@@ -223,8 +223,8 @@ static bool walk_4k(struct machine_text *f, int64_t *least_milli, int64_t *most_
 	return walk_milli(f, &ring, least_milli, most_milli);
 }
 
-/* Which TLB sizes the rows can aim at. The first level must be a quarter of the second, and a line a page must
- * stay in the L1; for the walk, in the L2. */
+/* The TLB sizes that the rows can measure. The first level has at most a quarter of the second level's entries, and one line per page fits in the L1;
+ * for walks, in the L2. */
 static bool dtlb_in_reach(struct machine_text *f)
 {
 	uint64_t first = machine_field(f, "dtlb", "entries"), second = machine_field(f, "stlb", "entries");
@@ -238,7 +238,7 @@ static bool walk_in_reach(struct machine_text *f)
 	return walk_pages(f);
 }
 
-/* A ring of twice the level below has to leave a third of the last level free, and a way at least. */
+/* A ring twice as large as the level below must leave a third of the last level free, and at least one way. */
 static bool l3_in_reach(struct machine_text *f)
 {
 	const uint64_t bytes = machine_field(f, "l3", "bytes"), way = bytes ? bytes / machine_field(f, "l3", "ways") : 0, third = bytes - bytes / 3 * 2;
@@ -263,7 +263,7 @@ enum status expect_row(const char *machine, const char *format, const char *row,
 
 	dram_local(&f, sparse_span(&f), &dram_least, &dram_most);
 	dram_local(&f, region, &big_least, &big_most);
-	if (!strcmp(row, "load.dram_local_big.latency") && machine_field(&f, "dram", "open_page")) { /* a region's lines all come, each as likely as the others */
+	if (!strcmp(row, "load.dram_local_big.latency") && machine_field(&f, "dram", "open_page")) { /* every line of a region is loaded, each with the same probability */
 		const uint64_t hit = ps(&f, machine_field(&f, "dram", "page_hit_ps")), miss = ps(&f, machine_field(&f, "dram", "page_miss_ps"));
 		const uint64_t closed = last(&f) + ps(&f, machine_field(&f, "dram", "local_ps")) + miss;
 		uint64_t met_least, met_most;
@@ -328,7 +328,7 @@ enum status expect_queue(const char *machine, const char *format, const char *ro
 	/* bus_hz_times_3 * ratio = 3 * uncore_hz; ps * hz / 1e12 cycles, in thousandths */
 	const unsigned __int128 hz3 = (unsigned __int128)machine_field(&f, "clock", "bus_hz_times_3") * machine_field(&f, "clock", "uncore_ratio");
 	const uint64_t hit = open_page ? machine_field(&f, "dram", "page_hit_ps") : 0, miss = open_page ? machine_field(&f, "dram", "page_miss_ps") : 0;
-	/* What each load costs beyond the L3's lookup: uncore cycles, and ps where it leaves the socket's uncore. */
+	/* Cost of each load beyond the L3's lookup: uncore cycles, and ps where it leaves the socket's uncore. */
 	const struct { const char *row; bool there; uint64_t cycles, time_ps; } formulas[] = {
 		{ "load.l3.latency", true, 0, 0 },
 		{ "load.l3_shared.latency", cores > 2 && machine_field(&f, "l3", "inclusive"), 0, 0 },
@@ -351,7 +351,7 @@ enum status expect_queue(const char *machine, const char *format, const char *ro
 			continue;
 		if (!has_l3 || !formulas[i].there || expect_row(machine, format, row, out) == ST_UNSUPPORTED) /* a row that is not run has no queue */
 			return ST_UNSUPPORTED;
-		/* as many of them find their row open as the latency says */
+		/* the share of page hits follows from the latency */
 		if (!strncmp(row, "load.dram_local", 15) || !strcmp(row, "load.dram_page_hit.latency") || (as_dram && open_page && !strcmp(row, "load.remote_l3_modified.latency"))) {
 			const int64_t core = (int64_t)machine_field(&f, "clock", "core_ratio"), uncores = (int64_t)machine_field(&f, "clock", "uncore_ratio");
 			const int64_t low = milli + (out->least_milli * 100 / (100 - TOLERANCE_PERCENT) - 1000 * (int64_t)last(&f)) * uncores / core;

@@ -15,21 +15,21 @@ struct expectation { int64_t least_milli, most_milli; };
  * row has nothing to measure. ST_SYNTAX: the texts do not parse. */
 MUST_CHECK enum status expect_row(const char *machine, const char *format, const char *row, struct expectation *out);
 
-/* Whether what the row looks for may be hidden on this machine, which it then says: `unsupported`. */
+/* Whether this machine may hide what the row looks for; the row is then `unsupported`. */
 bool expect_may_hide(const char *machine, const char *format, const char *row);
-/* Whether a size, `unproven` for this reason with this value, is that of another structure of the machine, which was full first. */
+/* Whether a size that is `unproven` for this reason is the size of another structure of the machine, which filled first. */
 bool expect_is_limited(const char *machine, const char *format, const char *row, int64_t milli, const char *reason);
 
-/* How long an entry of the uncore's read tracker is held by a load of a row, in thousandths of uncore cycles: from
- * its allocation to its deallocation, without the way between core and queue. 5 % on either side. Statuses as above. */
+/* How long a load of a row holds an entry of the uncore's read tracker, from allocation to deallocation, in thousandths of uncore cycles; the way
+ * between core and queue is not in it. 5 % on either side. Statuses as above. */
 MUST_CHECK enum status expect_queue(const char *machine, const char *format, const char *row, struct expectation *out);
 
-/* The texts that formulas read; missing: a requested field is in neither. */
+/* The texts that formulas read. missing: neither text has a requested field. */
 struct machine_text { const char *machine, *format; bool missing; };
-/* A field of it, 0 when it is missing. */
+/* A field's value; 0 if it is missing. */
 uint64_t machine_field(struct machine_text *t, const char *section, const char *key);
-/* How many entries above the page's own a walk loads, at random over so many bytes: those that its caches do not hold. Page:
- * bits of an address within one, 12, 21 or 30. */
+/* How many entries above the page's own a walk loads, for random addresses within that many bytes: those that no paging-structure cache holds.
+ * `page`: log2 of the page's size, 12, 21 or 30. */
 void machine_walk_loads(struct machine_text *t, unsigned page, uint64_t span_bytes, uint64_t *least, uint64_t *most);
 /* A field of the machine, by section and key. ST_MISSING when neither text has it. */
 MUST_CHECK enum status expect_field(const char *machine, const char *format, const char *section, const char *key,

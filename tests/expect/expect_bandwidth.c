@@ -11,10 +11,10 @@
 
 #define ITERATION_BYTES 256u
 #define SKEW_BYTES (4096u / 2 + 64) /* between two arrays */
-#define PERMILLE_FAST 15u            /* windows are short: what ends one may be some cycles late */
+#define PERMILLE_FAST 15u            /* windows are short, and their ends vary by some cycles */
 #define PERMILLE_SLOW 15u
 #define PERMILLE_KEPT 60u
-#define PERMILLE_THREADS 15u         /* more, of short windows in which one of two threads is done earlier */
+#define PERMILLE_THREADS 15u         /* more for short windows in which one of two threads ends earlier */
 
 static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
 static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
@@ -60,10 +60,10 @@ static uint64_t array_bytes(struct machine_text *t, unsigned level, uint64_t arr
 	return all < 2 * bytes[level - 1] ? 0 : all / arrays;
 }
 
-/* What all arrays of a core that get a share of a level take. */
+/* Bytes of all arrays of a core whose arrays have a share of a level. */
 static uint64_t share(uint64_t level_bytes, uint64_t cores, uint64_t arrays) { return arrays * power_of_two_below(over(over(level_bytes / 4 * 3, cores), arrays)); }
 
-/* Whether a core's share of a level is twice as large as its part of the one below. */
+/* Whether a core's share of a level is at least twice its share of the level below. */
 static bool shared_in_reach(struct machine_text *t, const struct stream *s, unsigned level)
 {
 	const uint64_t threads = machine_field(t, "topology", "threads"), cores = machine_field(t, "topology", "cores") * threads, of_l2 = machine_field(t, "l2", "cores") * threads;
@@ -77,12 +77,12 @@ static bool shared_in_reach(struct machine_text *t, const struct stream *s, unsi
 
 static int64_t rate_milli(struct machine_text *t, uint64_t bytes, uint64_t milli) { return (int64_t)over((uint64_t)(bound_hz3(t) * bytes * 1000 / 3), milli) * 1000; }
 
-/* With that many cores of each of that many sockets, and that many threads of each core. */
+/* On that many sockets, with that many cores of each and that many threads of each core. */
 static enum status rate(struct machine_text *t, const struct stream *s, unsigned level, uint64_t sockets, uint64_t cores, uint64_t threads, bool remote, bool emptied, struct expectation *out)
 {
 	const struct bound_stream b = { .loaded = s->loaded, .stored = s->stored, .nontemporal = s->nontemporal, .remote = remote, .emptied = emptied, .level = level,
 		.cores = (unsigned)cores, .threads = (unsigned)threads, .of_l2 = (unsigned)(cores > 1 ? smaller(machine_field(t, "l2", "cores"), cores) : 1) };
-	/* a level below that does not replace the oldest keeps some of what is gone through */
+	/* a level below whose replacement is not LRU keeps some of the lines of a pass */
 	const bool kept = (level == 2 && machine_field(t, "l1d", "policy")) || (level == 3 && machine_field(t, machine_field(t, "l2", "bytes") ? "l2" : "l1d", "policy"));
 	struct bound bound;
 
@@ -94,11 +94,11 @@ static enum status rate(struct machine_text *t, const struct stream *s, unsigned
 	return ST_OK;
 }
 
-/* All cores of all sockets, or those of each node in memory of its own or of another one. */
+/* All cores of all sockets; or the cores of each node on memory of that node or of another. */
 static enum status all_cores(struct machine_text *t, const struct stream *s, unsigned level, bool nodes, bool remote, struct expectation *out)
 {
 	const uint64_t sockets = machine_field(t, "topology", "sockets"), cores = machine_field(t, "topology", "cores"), threads = machine_field(t, "topology", "threads");
-	const bool flushed = nodes || (level == 4 && (!s->stored || s->nontemporal)); /* lines that are flushed: arrays are short on any machine */
+	const bool flushed = nodes || (level == 4 && (!s->stored || s->nontemporal)); /* flushed lines: the arrays are short on any machine */
 
 	if ((!nodes && sockets * cores * threads < 2) || (remote && sockets < 2) || (level == 2 && !machine_field(t, "l2", "bytes")) || (level == 3 && !machine_field(t, "l3", "bytes")))
 		return ST_UNSUPPORTED;
@@ -142,16 +142,16 @@ static enum status stream_row(struct machine_text *t, const char *row, struct ex
 
 static uint64_t width(struct machine_text *t) { return larger(1, smaller(machine_field(t, "core", "issue_width"), machine_field(t, "core", "retire_width"))); }
 
-/* A loop of so many 16-byte stores to a line: its address, where the next one is, and the loop's end; or of stores of a register. */
+/* A loop of that many 16-byte stores to a line, or of one store of a register: the line's address, the next line's position and the loop's end. */
 static uint64_t store_loop_milli(struct machine_text *t, const char *loop, uint64_t stores) { return larger(1000 * stores, larger(1000 * front_slots(t, loop) / width(t), front_iteration_milli(t, loop))); }
 
-/* A line past the caches: its stores follow each other in every second cycle; a part of one takes as many transfers as several lines. */
+/* A line stored past the caches: its stores commit in every second cycle. A partial line takes as many transfers as several full ones. */
 static void past(struct machine_text *t, uint64_t stores, struct bound *out)
 {
 	const bool whole = stores == 4;
 	const uint64_t entries = larger(1, machine_field(t, "lfb", "entries")), open = smaller(machine_field(t, "wc", "buffers"), entries);
 	const uint64_t channel = bound_channel_milli(t) * (whole ? 1 : machine_field(t, "wc", "partial_transfers")), drain = bound_ps_milli(t, machine_field(t, "wc", "drain_ps"));
-	/* a part of a line goes out when a buffer has to make room: its transfers follow each other on its channel, with the buffers that are not open */
+	/* a partial line is sent when its buffer is needed: its transfers follow one another on its channel while the other buffers stay closed */
 	const uint64_t written = 2000 * stores, one = channel * machine_field(t, "dram", "channels"), draining = (drain + (whole ? 0 : one)) / larger(1, whole ? entries : entries - open);
 
 	out->least = larger(larger(channel, written), drain / entries);
@@ -162,7 +162,7 @@ static enum status store_row(struct machine_text *t, const char *row, struct exp
 {
 	struct bound owning, whole, partial, value;
 
-	if (!strcmp(row, "store.rfo.penalty")) { /* in place of the cycle that a line takes which is owned */
+	if (!strcmp(row, "store.rfo.penalty")) { /* instead of the cycle of a store to an owned line */
 		value.least = bound_lookup_milli(t) + bound_memory_milli(t, false, false) - 1000;
 		value.most = bound_lookup_milli(t) + bound_memory_milli(t, false, true) - 1000;
 	} else if (!strcmp(row, "store.rfo.interval")) {

@@ -4,7 +4,7 @@
 
 #include "tests/expect/expect.h"
 
-/* As expect_row, which asks this one: between the bounds of expect_bound.h, and 1.5 %; stores line by line 2 % or half a cycle. */
+/* Called by expect_row, with the same statuses: the bounds of expect_bound.h and 1.5 %; for stores line by line 2 % or half a cycle. */
 MUST_CHECK enum status expect_bandwidth(const char *machine, const char *format, const char *row, struct expectation *out);
 
 #endif

@@ -12,7 +12,7 @@
 #define ITERATION_LINES 4u /* of each array */
 #define LINE_BYTES 64u
 #define HIDDEN_PERCENT 55u
-#define HIDDEN_SHARED_PERCENT 110u /* after slices and channels, where requests of prefetchers wait too */
+#define HIDDEN_SHARED_PERCENT 110u /* for slices and channels, where prefetchers' requests wait as well */
 #define HIDDEN_PERMILLE 20u /* what remains of them */
 
 static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
@@ -62,7 +62,7 @@ bool bound_of(struct machine_text *t, const struct bound_work *w, struct bound *
 	const uint64_t lfb = larger(1, machine_field(t, "lfb", "entries")), sq = larger(1, machine_field(t, "sq", "entries")), gq = larger(1, machine_field(t, "gq", "read"));
 	const uint64_t latency[] = { 0, l1_milli, l2_milli, lookup, lookup + bound_memory_milli(t, w->remote, false) };
 	const uint64_t longest = w->level == 4 ? lookup + bound_memory_milli(t, w->remote, true) : latency[w->level];
-	/* each complex has an L3 with its slices and its tracker, and a way to the others and to memory */
+	/* each complex has an L3 with slices and a tracker of its own, and one path to other complexes and memory */
 	const uint64_t complexes = larger(1, machine_field(t, "topology", "complexes")), sharing = over(w->cores + complexes - 1, complexes);
 	const uint64_t window = larger(1, smaller(smaller(w->window, lfb), smaller(over(sq, w->of_l2), (l3 && w->level > 2) || w->level == 4 ? over(gq, sharing) : UINT64_MAX)));
 	const bool beyond = w->level >= 3 && l3, memory = w->level == 4;
@@ -93,12 +93,12 @@ bool bound_of(struct machine_text *t, const struct bound_work *w, struct bound *
 	out->least = slowest;
 	for (unsigned i = 0; i < COUNT_OF(in_flight); i++)
 		out->least = larger(out->least, in_flight[i]);
-	out->most += in_flight[0] + in_flight[1] + in_flight[4]; /* a line that waits for the tracker has had its places before */
-	/* what is in flight never hides as well as what a part is busy with */
+	out->most += in_flight[0] + in_flight[1] + in_flight[4]; /* a line that waits for the tracker already holds its entries below it */
+	/* lines in flight never hide as well as the busy time of a part */
 	const bool shared = slowest == busy[2] || slowest == busy[3];
 	if (out->least == slowest && (out->most - slowest) * 100 < slowest * (shared ? HIDDEN_SHARED_PERCENT : HIDDEN_PERCENT))
 		out->most = slowest + slowest * HIDDEN_PERMILLE / 1000;
-	/* a line that the L2's prefetcher asks for occupies the L2 before the L1 asks for it */
+	/* a line that the L2's prefetcher requests occupies the L2 before the L1 requests it */
 	if (w->level >= 3 && l2 && fetched)
 		out->most = larger(out->most, busy[1] + 1000 * machine_field(t, "l2", "busy_cycles") * w->in * w->of_l2);
 	out->most = larger(out->most, out->least);

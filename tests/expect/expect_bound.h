@@ -6,10 +6,10 @@
 
 /* Figures of a machine, in thousandths of a core cycle. */
 uint64_t bound_ps_milli(struct machine_text *t, uint64_t ps);
-/* A line on all channels of a node; in all slices of a socket; 0: no limit. */
+/* Time of a line on all channels of a node, and in all slices of a socket; 0: no limit. */
 uint64_t bound_channel_milli(struct machine_text *t);
 uint64_t bound_slice_milli(struct machine_text *t);
-/* The last cache's lookup, and what memory adds to it: with open pages the least and the most. */
+/* Lookup of the last cache, and what memory adds to it: with open pages the least and the most. */
 uint64_t bound_lookup_milli(struct machine_text *t);
 uint64_t bound_memory_milli(struct machine_text *t, bool remote, bool most);
 /* Three times the core clock, as the file gives it. */
@@ -24,7 +24,8 @@ struct bound { uint64_t least, most; };
  * hides them. False: a field is missing. */
 bool bound_of(struct machine_text *t, const struct bound_work *w, struct bound *out);
 
-/* An iteration of a stream, 256 bytes of each array: how many are loaded and stored. Each of a core's threads has a front end and commits of its own. */
+/* An iteration of a stream, 256 bytes of each array: the number of arrays that are loaded and stored. Each thread of a core has its own front end and
+ * commits. */
 struct bound_stream { uint64_t loaded, stored; bool nontemporal, remote, emptied; unsigned level, cores, threads, of_l2; };
 bool bound_stream(struct machine_text *t, const struct bound_stream *s, struct bound *out);
 

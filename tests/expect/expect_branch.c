@@ -13,7 +13,7 @@ static int64_t field(struct machine_text *t, const char *section, const char *ke
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* Cycles in which so many instructions of so many bytes, in so many pieces of code, come through the front end and allocation when nothing overlaps. */
+/* Cycles that front end and allocation take, without overlap, for that many instructions of that many bytes in that many pieces of code. */
 static int64_t anew(struct machine_text *t, int64_t instructions, int64_t bytes, int64_t pieces)
 {
 	const int64_t width = larger(1, smaller(field(t, "core", "issue_width"), field(t, "core", "retire_width"))), group = larger(1, field(t, "front", "decode_bytes"));
@@ -43,7 +43,7 @@ enum status branch_milli(struct machine_text *t, const char *row, int64_t *least
 	} else {
 		return ST_MISSING;
 	}
-	*least_milli = 1000 * chain - 400 * more; /* of what begins anew little is on the chain: the choice is loaded first */
+	*least_milli = 1000 * chain - 400 * more; /* little of what restarts is on the critical chain: the choice is loaded first */
 	*most_milli = 1000 * chain + 250 * more;
 	return t->missing ? ST_SYNTAX : ST_OK;
 }

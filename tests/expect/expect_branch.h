@@ -4,8 +4,8 @@
 
 #include "tests/expect/expect.h"
 
-/* Of branch.conditional.penalty, branch.indirect.penalty and branch.return.penalty: thousandths of a cycle a wrong guess, at least and at most.
- * ST_MISSING: another row, or a machine with a limit that is not in here. */
+/* Thousandths of a cycle per misprediction of branch.conditional.penalty, branch.indirect.penalty and branch.return.penalty, at least and at most.
+ * ST_MISSING: another row, or a machine with a limit that is not modelled here. */
 MUST_CHECK enum status branch_milli(struct machine_text *t, const char *row, int64_t *least_milli, int64_t *most_milli);
 
 #endif

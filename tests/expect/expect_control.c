@@ -29,7 +29,7 @@ static void product(struct machine_text *t, int64_t *least, int64_t *most)
 	*most = larger(larger(slots, ports), larger(decoded, larger(fetched, held))) + 500;
 }
 
-/* A control word is loaded: its load and operation, further uops of microcode, and the wait after it. */
+/* Loading a control word: load, operation, further uops of microcode, and the wait behind it. */
 static void word(struct machine_text *t, const char *class, const char *wait, int64_t *least, int64_t *most)
 {
 	const struct cost cost = cost_of(t, class);

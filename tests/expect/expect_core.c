@@ -41,7 +41,7 @@ static bool parse_cost(const char *text, size_t n, struct cost *out)
 	return true;
 }
 
-/* As the file says, else the preset in FORMAT.md's list of classes: | class | LATENCY PORTS BUSY | */
+/* The file's value, or else the preset in FORMAT.md's list of classes: | class | LATENCY PORTS BUSY | */
 struct cost cost_of(struct machine_text *t, const char *class)
 {
 	struct ini ini;
@@ -69,27 +69,26 @@ int64_t load_cycles(struct machine_text *t) { return field(t, "l1d", "cycles") +
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* What a loop takes is bound by allocation or by retirement. */
+/* Slots a cycle of a loop that allocation or retirement bounds. */
 static int64_t slots_a_cycle(struct machine_text *t) { return larger(1, smaller(field(t, "core", "issue_width"), field(t, "core", "retire_width"))); }
 
-/* A NOP of k_nop: 8 of them and the end of the loop, through allocation or the front end. */
+/* A NOP of k_nop, whose iteration of 8 NOPs and the loop's end is bound by allocation or the front end. */
 static int64_t nop_milli(struct machine_text *t)
 {
 	return larger((8 + (field(t, "core", "macrofusion") == 2 ? 1 : 2)) * 1000 / slots_a_cycle(t), (int64_t)front_iteration_milli(t, "a1a1a1a1a1a1a1a1d3j2")) / 8;
 }
 
-/* From a load's data until the data of the same store is loaded again. */
+/* From a load's data to the data of a later load, through a store. */
 static int64_t forward(struct machine_text *t) { return field(t, "store", "forward_cycles") + latency(t, "std"); }
 
-/* The load waits until the store has been written: its data, the cycle after it retires, one for the write.
- * What is forwarded instead is the baseline. */
+/* The load waits until the store is written: the store's data, the cycle after it retires, one cycle for the write. The baseline is a forwarded load. */
 static int64_t forward_fail(struct machine_text *t)
 {
 	return latency(t, "std") + 2 + field(t, "store", "forward_fail_cycles") - forward(t);
 }
 
-/* Four of them an iteration: the store retires in the cycle after its load, or as many later as its uops, and those of the
- * loop's end before the first, take to retire. */
+/* With four stores an iteration a store retires in the cycle after its load, or later by the cycles that its uops take to retire, for the first store
+ * those of the loop's end as well. */
 static int64_t late_milli(struct machine_text *t)
 {
 	const int64_t width = larger(1, field(t, "core", "retire_width")), parts = field(t, "core", "microfusion") ? 1 : 2;
@@ -98,8 +97,8 @@ static int64_t late_milli(struct machine_text *t)
 	return 250 * (larger(0, (tail + parts) / width - 1) + 3 * larger(0, parts / width - 1));
 }
 
-/* A pair of operations of eight and a loop's end, whose second one allocation stops at: the stall, and the cycles in which this one, what follows and the next
- * pair's first are allocated. */
+/* One of eight pairs of operations, at whose second operation allocation stalls: the stall, and the cycles that allocate this operation, the loop's
+ * end where it follows, and the first operation of the next pair. */
 static int64_t stalled_milli(struct machine_text *t, int64_t cycles)
 {
 	const int64_t width = slots_a_cycle(t), tail = field(t, "core", "macrofusion") == 2 ? 1 : 2, alone = (2 + width - 1) / width;
@@ -116,7 +115,7 @@ static int64_t uncore_cycles(struct machine_text *t, int64_t n)
 
 #define C(cycles) (1000 * (cycles))
 
-/* Loaded from memory, the operation, stored and popped. */
+/* An x87 operation with its load from memory and its store with a pop. */
 static int64_t x87_interval(struct machine_text *t, const char *class, int64_t bits)
 {
 	int64_t uops = 8 * (field(t, "core", "microfusion") ? 3 : 4) + (field(t, "core", "macrofusion") == 2 ? 1 : 2);
@@ -124,11 +123,11 @@ static int64_t x87_interval(struct machine_text *t, const char *class, int64_t b
 	return larger(C(divide_cycles(t, class, bits, 64, true)), uops * 1000 / 8 / slots_a_cycle(t));
 }
 
-/* Whether so many bytes of code stay in the L1I, with 1 KiB of what runs them. */
+/* Whether that many bytes of code stay in the L1I beside 1 KiB of the code that runs them. */
 static bool code_stays(struct machine_text *t, int64_t bytes) { return bytes + 1024 <= field(t, "l1i", "bytes"); }
 
-/* Of 192 lines of code, in sets of the L2, six times as many as there are ways, or fewer where the L3 does not hold these, at least twice:
- * whether they fit, 17 lines from one set to the next, and as many lines in a row stay. */
+/* 192 lines of code of which six times as many as the L2 has ways share a set (fewer, at least twice as many, if the L3 does not hold six times):
+ * whether sets 17 lines apart have room for them, and 192 consecutive lines stay in the L1I. */
 static bool code_misses_l2(struct machine_text *t)
 {
 	const int64_t ways = larger(1, field(t, "l2", "ways")), way = field(t, "l2", "bytes") / ways;
@@ -139,8 +138,8 @@ static bool code_misses_l2(struct machine_text *t)
 	return code_stays(t, 192 * 64) && way && 192 / (times * ways) * 17 * 64 <= way;
 }
 
-/* Of 64 lines of code, twice as many as there are ways in each of some sets: whether these fit, 1 KiB from one to the next,
- * and as many lines in a row stay. */
+/* 64 lines of code of which twice as many as there are ways share a set: whether sets 1 KiB apart have room for them, and 64 consecutive lines stay
+ * in the L1I. */
 static bool code_misses(struct machine_text *t, const char *cache)
 {
 	const int64_t ways = larger(1, field(t, cache, "ways"));
@@ -151,9 +150,9 @@ static bool code_misses(struct machine_text *t, const char *cache)
 #define CODE_PAGES 2048
 #define ENTRIES_A_LINE 8
 
-/* frontend.itlb_walk goes from page i to page 5 i + 3 of its 2048. In how many of these steps the line of page-table
- * entries, one of 256 that follow each other, is no longer in the L1: where that replaces the oldest, when as many
- * other lines of its set as there are ways have been used since; another policy leaves it to chance, if not all fit. */
+/* frontend.itlb_walk goes from page i to page 5 i + 3 of its 2048, whose entries lie in 256 consecutive lines. Counts the steps whose line of entries
+ * is no longer in the L1: with LRU, those since whose last use as many other lines of the set were used as there are ways; with another policy,
+ * anything between none and all unless all lines fit. */
 static void entries_gone(struct machine_text *t, int64_t *least, int64_t *most)
 {
 	const int64_t ways = larger(1, field(t, "l1d", "ways")), sets = larger(1, field(t, "l1d", "bytes") / 64 / ways), lines = CODE_PAGES / ENTRIES_A_LINE;
@@ -175,7 +174,7 @@ static void entries_gone(struct machine_text *t, int64_t *least, int64_t *most)
 		*least = *most;
 }
 
-/* Whether a cache of uops has room for so many lines of code, each of so many uops. */
+/* Whether the uop cache has room for that many lines of code of that many uops each. */
 static bool uops_stay(struct machine_text *t, int64_t lines, int64_t uops)
 {
 	const int64_t each = larger(1, field(t, "front", "uop_cache_line_uops"));
@@ -193,14 +192,14 @@ enum status expect_core(const char *machine, const char *format, const char *row
 	int64_t microcode = field(t, "uops", "microcode"), sequencer = larger(1, field(t, "front", "microcode_width"));
 	int64_t transition = field(t, "core", "avx_transition_cycles"), tail = field(t, "core", "macrofusion") == 2 ? 1 : 2;
 	int64_t slots = (16 + tail) * 1000 / 8 / slots_a_cycle(t);
-	/* 8 pairs of operations and the loop's end, which such a stall holds up: their ports and slots */
+	/* ports and slots of the 8 pairs of operations and the loop's end that such a stall delays */
 	const int64_t flags_stall = field(t, "core", "partial_flags_cycles"), register_stall = field(t, "core", "partial_register_cycles");
 	const struct port_use added_uses[] = { { "int", 16 + tail - 1 }, { "branch", 1 }, { NULL, 0 } }, copied_uses[] = { { "int", 8 + 8 * moves + tail - 1 }, { "branch", 1 }, { NULL, 0 } };
 	const int64_t added = larger(ports_turn_milli(t, added_uses) / 8, slots), copied = larger(ports_turn_milli(t, copied_uses) / 8, slots);
 	/* 8 copies, products, and the loop's end */
 	const struct port_use product_uses[] = { { "fp_mul", 8 * larger(1, cost_of(t, "fp_mul").busy) }, { "vec_move", moves ? 8 : 0 }, { "int", tail - 1 }, { "branch", 1 }, { NULL, 0 } };
 	const int64_t products = ports_turn_milli(t, product_uses) / 8;
-	const int64_t waited = 2 * latency(t, "imul") + latency(t, "int") + latency(t, "sta"); /* until store.unknown_address' is known */
+	const int64_t waited = 2 * latency(t, "imul") + latency(t, "int") + latency(t, "sta"); /* until the address in store.unknown_address is known */
 	const int64_t parts = field(t, "core", "microfusion") ? 1 : 2, stored = C(16 * parts + tail) / 16 / slots_a_cycle(t);
 	const int64_t iteration = larger(C(6 + parts + tail) / slots_a_cycle(t), (int64_t)front_iteration_milli(t, "a2a3a4a4a3s5l3d3j2")); /* of store.unknown_address */
 	const struct { const char *row; bool there; int64_t milli; } formulas[] = {
@@ -210,17 +209,17 @@ enum status expect_core(const char *machine, const char *format, const char *row
 		{ "store.forward_fail_8_4_2.penalty", field(t, "store", "forward_middle") == 0, C(forward_fail(t)) + late_milli(t) },
 		{ "store.forward_fail_*.penalty", true, C(forward_fail(t)) + late_milli(t) },
 		{ "store.alias_4k.penalty", true, C(field(t, "store", "alias_cycles")) },
-		/* what it takes longer than allocation of the iteration, or the chain through the L1 */
+		/* its excess over the iteration's allocation, or over the chain through the L1 */
 		{ "store.unknown_address.penalty", true, larger(C(l1 + waited), iteration) - larger(C(l1), iteration) },
-		/* from the last product of a chain the store has its address, the load its data, the addition retires, unless what is
-		 * before it takes longer to retire; then the clear, and the next product is sent */
+		/* from the last product of a chain to the store's address, the load's data and the addition's retirement, or to that of the uops
+		 * before it if these retire later; then the clear, and the dispatch of the next product */
 		{ "store.disambiguation_clear.penalty", true, C(larger(latency(t, "sta") + field(t, "store", "forward_cycles") + latency(t, "int"),
 		  (tail + 3 + 2 * parts) / larger(1, field(t, "core", "retire_width"))) + field(t, "core", "clear_cycles") + dispatch) },
 		{ "split.load_line.penalty", true, C(field(t, "load", "split_cycles")) },
 		{ "split.load_page.penalty", true, C(field(t, "load", "split_cycles") + field(t, "load", "page_split_cycles")) },
-		/* a store written each cycle, or each that allocation needs for it */
+		/* one store is written per cycle, or per allocation of a store */
 		{ "split.store_line.penalty", true, larger(C(1 + field(t, "store", "split_cycles")), stored) - larger(C(1), stored) },
-		/* 5 bytes for 6, of which fetch, allocation or decoders make an iteration */
+		/* 5 bytes instead of 6, where fetch, allocation or decoders bound the iteration */
 		{ "frontend.lcp.penalty", code_stays(t, 6 * 4096), C(field(t, "front", "lcp_cycles")) + C(5) / larger(1, field(t, "front", "decode_bytes")) -
 		  larger(C(6) / larger(1, field(t, "front", "decode_bytes")), C(1) / larger(1, smaller(slots_a_cycle(t), field(t, "front", "decode_width")))) },
 		{ "frontend.l1i_l2.penalty", code_misses(t, "l1i"), C(field(t, "l2", "cycles")) },
@@ -254,15 +253,16 @@ enum status expect_core(const char *machine, const char *format, const char *row
 		{ "exec.fsqrt_hard.interval", true, x87_interval(t, "x87_sqrt", 64) },
 		{ "frontend.decode.interval", code_stays(t, 8 * 3072) && !uops_stay(t, 384, 8), C(larger(larger(64 / field(t, "front", "decode_bytes"), 8 / larger(1, field(t, "front", "decode_width"))),
 		  8 / slots_a_cycle(t))) },
-		/* the sequencer's cycles, the decoders' for the three NOPs, and the way to it; or allocation; or its ports; or the station, in which each is until sent */
+		/* the cycles of the sequencer, of the decoders for three NOPs, and of the switch; or of allocation; or of the ports; or of the
+		 * reservation station, which each uop occupies until it dispatches */
 		{ "exec.microcode_switch.penalty", true, larger(larger(larger(C((microcode + sequencer - 1) / sequencer + (3 + decoded - 1) / decoded + field(t, "front", "microcode_switch_cycles")),
 		  (8 * (microcode + 3) + tail) * 125 / slots_a_cycle(t)), microcode * 1000 / cost_of(t, "microcode").ports), (8 * microcode + tail) * 125 * (dispatch + 1) / field(t, "core", "rs")) -
 		  (8 * 4 + tail) * 125 / (8 * 4 + tail <= field(t, "front", "loop_uops") ? slots_a_cycle(t) : smaller(slots_a_cycle(t), decoded)) },
-		/* the cycle in which allocation stops and the stall; less half an OR of a chain of four an iteration */
+		/* the cycle in which allocation stops, and the stall; minus half an OR, of which the baseline has a chain of four an iteration */
 		{ "exec.sse_avx_transition.penalty", field(t, "cpuid", "isa") & 2, transition ? C(transition + 1) - latency(t, "vec_logic") * 500 : 0 },
-		/* of its two quotients one has 62 significant bits: the logarithm that it began with */
+		/* one of its two quotients has 62 significant bits, the logarithm that the chain began with */
 		{ "exec.fdiv.latency", true, 500 * (divide_cycles(t, "x87_div", 64, 64, false) + divide_cycles(t, "x87_div", 62, 64, false)) },
-		/* allocated, copied, multiplied, retired; less a product of the baseline */
+		/* allocation, copy, product and retirement, minus a product of the baseline */
 		{ "exec.fp_assist.penalty", true, C(dispatch + moves + latency(t, "fp_mul") + field(t, "core", "fp_assist_cycles")) -
 		  larger(products, slots) },
 		{ "exec.partial_flags.penalty", true, flags_stall ? larger(C(latency(t, "int")), stalled_milli(t, flags_stall)) - larger(C(latency(t, "int")), added) : 0 },
@@ -279,7 +279,7 @@ enum status expect_core(const char *machine, const char *format, const char *row
 
 	int64_t branch_least, branch_most, control_least, control_most;
 
-	if (!strcmp(row, "split.load_l2.penalty")) { /* two lines for one: the second may wait for the L2 */
+	if (!strcmp(row, "split.load_l2.penalty")) { /* two lines instead of one: the second may wait for the L2 */
 		const int64_t held = field(t, "load", "split_miss_cycles"), split = C(held ? held : field(t, "load", "split_cycles")), most = split + C(field(t, "l2", "busy_cycles"));
 
 		int64_t bytes = 2048; /* a power of two that is at least twice the L1, in three quarters of the L2 */
@@ -292,14 +292,14 @@ enum status expect_core(const char *machine, const char *format, const char *row
 
 	if (branch_milli(t, row, &branch_least, &branch_most) == ST_OK) {
 		*out = (struct expectation){ branch_least - larger(500, branch_least / 50), branch_most + larger(500, branch_most / 50) };
-		/* the two cycles in which the loop's end and the routine are allocated read registers that retired long ago: three each at most */
+		/* the two cycles that allocate the loop's end and the routine read at most three registers each from outside the ROB */
 		if (!strcmp(row, "branch.return.penalty") && field(t, "core", "register_reads") && field(t, "core", "register_reads") < 3)
 			out->most_milli += C(2);
 		return t->missing ? ST_SYNTAX : ST_OK;
 	}
 	if (!strcmp(row, "store.disambiguation_clear.penalty") && !field(t, "store", "disambiguation"))
-		return t->missing ? ST_SYNTAX : ST_MISSING; /* no load goes ahead: nothing to clear, and nothing to count */
-	/* What a loop buffer streams comes from no sequencer: no switch to it, and no uop that Nehalem's UOPS_DECODED.MS counts. */
+		return t->missing ? ST_SYNTAX : ST_MISSING; /* no load passes a store: there is nothing to clear or to count */
+	/* A loop buffer replaces the sequencer: there is no switch to it, and Nehalem's UOPS_DECODED.MS counts no uop. */
 	const int64_t loop = field(t, "front", "loop_uops"), mxcsr = field(t, "uops", "ldmxcsr") - (field(t, "core", "microfusion") ? 1 : 0);
 
 	if ((!strcmp(row, "exec.microcode_switch.penalty") && 8 * (microcode + 3) + tail <= loop) ||
@@ -311,12 +311,12 @@ enum status expect_core(const char *machine, const char *format, const char *row
 		*out = (struct expectation){ control_least - (penalty ? larger(500, control_least / 50) : larger(100, control_least / 100)), control_most + (penalty ? larger(500, control_most / 50) : larger(100, control_most / 100)) };
 		return t->missing ? ST_SYNTAX : ST_OK;
 	}
-	/* An iteration of the baseline takes no longer than what it holds of the reorder buffer and the station lets it (Little's law): its slots until its
-	 * load is there, its operations until they are sent. Else allocation never runs far enough ahead of the chain; the baseline's loads
-	 * wait too, and nothing proves it. */
+	/* The reorder buffer and the station must not bound the baseline (Little's law): slots are held until the load has its data, operations until
+	 * they dispatch. Otherwise allocation never runs far enough ahead of the chain, the baseline's loads wait as well, and nothing proves the
+	 * row. */
 	const int64_t kept = (6 + parts + tail) * (dispatch + waited + l1 + 1), waiting = (6 + tail) * dispatch + 5 * latency(t, "imul") + 2 * latency(t, "int") + l1;
 
-	/* of eight loads in a row the last one would go ahead */
+	/* the last of eight consecutive loads would pass its store */
 	if (!strcmp(row, "store.unknown_address.penalty") && field(t, "store", "disambiguation_limit") < 8)
 		return t->missing ? ST_SYNTAX : ST_MISSING;
 	if (!strcmp(row, "store.unknown_address.penalty") && (iteration > C(l1) || kept > l1 * field(t, "core", "rob") || waiting > l1 * field(t, "core", "rs")))
@@ -327,8 +327,9 @@ enum status expect_core(const char *machine, const char *format, const char *row
 		uint64_t above_least, above_most;
 		int64_t least = 0, most = 0, tolerance;
 
-		/* 2048 pages of code: neither half of them in the first level nor three quarters in the second; a line of each and its entry in
-		 * three quarters of the L2, and in no set of it more than it has ways, with one of the wrapper's where each has code */
+		/* 2048 pages of code, of which the first level holds less than half and the second less than three quarters. A line of code and an
+		 * entry of each fit in three quarters of the L2, and no set of it gets more lines than it has ways, one of the wrapper's included
+		 * where every set has code. */
 		const int64_t l2 = field(t, "l2", "bytes"), ways = larger(1, field(t, "l2", "ways")), sets = larger(1, l2 / 64 / ways);
 		const int64_t met = (CODE_PAGES - 1) / sets + 1 + (CODE_PAGES / ENTRIES_A_LINE - 1) / sets + 1 + (sets > CODE_PAGES ? 0 : 1);
 
@@ -343,7 +344,7 @@ enum status expect_core(const char *machine, const char *format, const char *row
 		return t->missing ? ST_SYNTAX : ST_OK;
 	}
 	if (!strcmp(row, "exec.rob_read_port.penalty") && field(t, "core", "register_reads") == 3) {
-		/* one comparison a cycle instead of one a port, or of what allocation lets through: 16 and the loop's end */
+		/* one comparison a cycle, not one per port or as many as allocation admits of 16 and the loop's end */
 		const int64_t alone = larger(1000 / cost_of(t, "int").ports, (16 + tail) * 1000 / 16 / slots_a_cycle(t));
 		const int64_t most = alone < 1000 ? 1000 - alone : 0;
 
@@ -359,7 +360,7 @@ enum status expect_core(const char *machine, const char *format, const char *row
 			continue;
 		if (!formulas[i].there)
 			return ST_UNSUPPORTED;
-		/* What penalties hide of the allocation around them is left out of the formulas. */
+		/* The formulas leave out how much of the neighbouring allocation a penalty hides. */
 		tolerance = strstr(row, ".penalty") ? (milli / 50 > 500 ? milli / 50 : 500) : (milli / 100 > 100 ? milli / 100 : 100);
 		*out = (struct expectation){ milli - tolerance, milli + tolerance };
 		return ST_OK;

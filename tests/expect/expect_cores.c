@@ -27,7 +27,7 @@ static uint64_t ps(struct machine_text *t, uint64_t n)
 	return (uint64_t)((hz3 * n + 2999999999999ull) / 3000000000000ull);
 }
 
-/* The last cache's lookup with so many uncore cycles more. */
+/* Lookup of the last cache plus that many uncore cycles. */
 static uint64_t lookup(struct machine_text *t, uint64_t more)
 {
 	if (machine_field(t, "l3", "bytes"))
@@ -41,7 +41,7 @@ static uint64_t clean(struct machine_text *t) { return lookup(t, machine_field(t
 static uint64_t modified(struct machine_text *t) { return lookup(t, machine_field(t, "l3", "modified_uncore_cycles")); }
 static uint64_t beyond(struct machine_text *t, uint64_t time_ps) { return lookup(t, 0) + ps(t, time_ps); }
 
-/* What a page hit comes earlier, what a page miss comes later than page empty. */
+/* By how much a page hit is earlier, and a page miss later, than page empty. */
 static uint64_t hit(struct machine_text *t) { return machine_field(t, "dram", "open_page") ? machine_field(t, "dram", "page_hit_ps") : 0; }
 static uint64_t miss(struct machine_text *t) { return machine_field(t, "dram", "open_page") ? machine_field(t, "dram", "page_miss_ps") : 0; }
 
@@ -142,13 +142,13 @@ enum status expect_cores(const char *machine, const char *format, const char *ro
 	bool l3 = machine_field(&t, "l3", "bytes"), two = clusters > 1, three = clusters > 2, sockets = machine_field(&t, "topology", "sockets") > 1;
 	bool threads = machine_field(&t, "topology", "threads") > 1;
 	uint64_t l1 = machine_field(&t, "l1d", "cycles"), far_least, far_most, near_least, near_most, less, more, opened, opened_most;
-	/* several sharers: an inclusive L3 has the line; else one of them forwards it */
+	/* several sharers: an inclusive L3 has the line, otherwise one of them forwards it */
 	uint64_t shared = machine_field(&t, "l3", "inclusive") ? lookup(&t, 0) : clean(&t);
 	uint64_t remote = beyond(&t, machine_field(&t, "link", "clean_ps"));
-	/* where the home's memory answers it does so from rows that the preparation has opened */
+	/* if the home's memory answers, it reads rows that the preparation has opened */
 	bool by_home = machine_field(&t, "link", "modified_as_dram");
 	uint64_t written = beyond(&t, machine_field(&t, "link", "modified_ps")) - (by_home ? ps(&t, hit(&t)) : 0);
-	/* as long as all 64 KiB that the row goes round can be open; fewer at a time */
+	/* while all 64 KiB of the ring can be open; fewer rows at a time */
 	uint64_t capacity = machine_field(&t, "dram", "channels") * machine_field(&t, "dram", "banks") * machine_field(&t, "dram", "page_bytes");
 	uint64_t closed = written + (by_home && capacity < 65536 ? ps(&t, hit(&t)) + ps(&t, miss(&t)) : 0) + behind(&t, by_home);
 	uint64_t open = beyond(&t, machine_field(&t, "dram", "local_ps")) - ps(&t, hit(&t));
@@ -194,9 +194,9 @@ enum status expect_cores(const char *machine, const char *format, const char *ro
 		}
 	if (!strncmp(row, "load.dram_page_", 15) && machine_field(&t, "prefetch", "present") && (machine_field(&t, "cpuid", "family") != 6 ||
 	    (!machine_field(&t, "control", "prefetch_msr") && !machine_field(&t, "control", "prefetch_misc"))))
-		return ST_MISSING; /* lines within a page: prefetchers bring some that cannot, or no driver knows how to, switch off */
+		return ST_MISSING; /* lines within a page: prefetchers that cannot be switched off, or that no driver knows, bring some of them */
 	if (strstr(row, "_same_core.") && machine_field(&t, "l1d", "policy"))
-		return ST_MISSING; /* chance decides how many of the lines the L1 still has */
+		return ST_MISSING; /* how many of the lines the L1 still holds is chance */
 	if (!strcmp(row, "load.dram_page_hit.latency")) {
 		opened_milli(&t, &opened, &opened_most);
 		least = (int64_t)(open * 1000 + opened);
@@ -206,15 +206,15 @@ enum status expect_cores(const char *machine, const char *format, const char *ro
 		found = true;
 		flushed_open(&t, &less, &more);
 		opened_milli(&t, &opened, &opened_most);
-		least = (int64_t)((near_most - open) * 1000 - opened_most - met_milli(&t) - less); /* few cycles: what is met by chance is a part of one */
+		least = (int64_t)((near_most - open) * 1000 - opened_most - met_milli(&t) - less); /* few cycles, of which chance is a part */
 		most = (int64_t)((near_most - open) * 1000 - opened + more);
 	}
-	if (!strcmp(row, "sync.false_sharing.penalty")) { /* in place of a locked addition in the L1 */
+	if (!strcmp(row, "sync.false_sharing.penalty")) { /* instead of a locked addition in the L1 */
 		found = true;
 		there = two;
 		const int64_t loss = (int64_t)modified(&t) + cost_of(&t, "load").latency - cost_of(&t, "lock").latency; /* its load comes within its time */
 
-		/* both ask the same slice alternately, each twice: one that asks during the other's occupancy waits for what is left of it */
+		/* both request from the same slice by turns, twice each: a request during the other's occupancy waits for the rest of it */
 		least = loss > 0 ? 1000 * loss : 0;
 		most = least + (loss > 0 && l3 ? 2000 * (int64_t)uncore(&t, machine_field(&t, "l3", "busy_uncore_cycles")) : 0);
 	}
@@ -222,7 +222,7 @@ enum status expect_cores(const char *machine, const char *format, const char *ro
 		found = true;
 		there = machine_field(&t, "topology", "cores") > 1;
 		if (machine_field(&t, "topology", "threads") > 1)
-			return ST_MISSING; /* how two threads share a core's buffers is not followed */
+			return ST_MISSING; /* not modelled: how two threads share a core's buffers */
 		if (there && !loaded_milli(&t, &least, &most))
 			return t.missing ? ST_SYNTAX : ST_MISSING;
 		/* of 96 loads some more or fewer find their row open by chance: three standard errors of alone and loaded; and there are more starts than are followed */

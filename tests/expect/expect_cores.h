@@ -4,7 +4,7 @@
 
 #include "tests/expect/expect.h"
 
-/* As expect_row, which asks this one; within 1 % or 0.1 cycle. */
+/* Called by expect_row, with the same statuses; within 1 % or 0.1 cycle. */
 MUST_CHECK enum status expect_cores(const char *machine, const char *format, const char *row, struct expectation *out);
 
 #endif

@@ -19,7 +19,7 @@ static struct expectation around(int64_t low_milli, int64_t high_milli)
 	return (struct expectation){ low_milli - most(500, low_milli / 50), high_milli + most(500, high_milli / 50) };
 }
 
-/* Thousandths of a core cycle that memory of a node takes for a line, all channels busy. */
+/* Thousandths of a core cycle a line from a node's memory, with all channels busy. */
 static int64_t line_milli(struct machine_text *t)
 {
 	unsigned __int128 hz3 = (unsigned __int128)field(t, "clock", "bus_hz_times_3") * (uint64_t)field(t, "clock", "core_ratio");
@@ -76,7 +76,7 @@ static int64_t slice_milli(struct machine_text *t)
 	return field(t, "l3", "bytes") ? 1000 * field(t, "l3", "busy_uncore_cycles") * field(t, "clock", "core_ratio") / most(1, field(t, "clock", "uncore_ratio")) : 0;
 }
 
-/* Thousandths of a cycle that the front end takes for each of so many instructions of so many bytes in a row. */
+/* Thousandths of a cycle of the front end per instruction, for that many consecutive instructions of that many bytes. */
 static int64_t supply_milli(struct machine_text *t, int64_t entries, int64_t bytes)
 {
 	const int64_t window = field(t, "front", "uop_cache_window"), uops = window / bytes, line = most(1, field(t, "front", "uop_cache_line_uops"));
@@ -87,8 +87,7 @@ static int64_t supply_milli(struct machine_text *t, int64_t entries, int64_t byt
 	return most(1000 / most(1, field(t, "front", "decode_width")), 1000 * bytes / most(1, field(t, "front", "decode_bytes")));
 }
 
-/* Thousandths of a cycle that each of so many fillers of a size's curve takes beside the two misses: as the front end, allocation, its port or
- * commit lets it through. */
+/* Thousandths of a cycle per filler of a size's curve, beside the two misses: as the front end, allocation, the filler's port or commit bounds it. */
 static int64_t filler_milli(struct machine_text *t, const char *row, int64_t entries)
 {
 	const int64_t bytes = !strcmp(row, "size.rob.entries") ? 1 : !strcmp(row, "size.rs.entries") ? 4 : 3; /* NOP, LEA, MOV */
@@ -106,7 +105,7 @@ static int64_t filler_milli(struct machine_text *t, const char *row, int64_t ent
 	return most(most(line_milli(t), 1000 * field(t, "l2", "busy_cycles")), slice_milli(t) / (field(t, "l3", "hash") ? 1 : most(1, field(t, "l3", "slices"))));
 }
 
-/* The longer one that a line occupies one channel or one slice, where there are several. */
+/* The longer of the times that a line occupies its channel or slice, where there are several. */
 static int64_t occupancy_milli(struct machine_text *t)
 {
 	const int64_t channels = field(t, "dram", "channels");
@@ -116,7 +115,7 @@ static int64_t occupancy_milli(struct machine_text *t)
 
 /* The chain of additions hides a line's way from memory, up to 32 elements ahead, unless as many lines as can be on their way take longer, or their channels. Behind a
  * chain comes an element's address and then the element: what of this chain waits for its turn hides these two loads, as far as there is room for it. */
-#define GATHER_BESIDE 12 /* what else is allocated for an element */
+#define GATHER_BESIDE 12 /* the other slots of an element */
 static enum status gather(struct machine_text *t, struct expectation *out)
 {
 	const int64_t work = most(128000 * most(1, cost_of(t, "int").latency), 128 * supply_milli(t, 128, 3)), l1 = 1000 * field(t, "l1d", "cycles");
@@ -147,7 +146,7 @@ bool curve_may_hide(const char *machine, const char *format, const char *row)
 
 	if (strncmp(row, "size.", 5) || expect_row(machine, format, "load.dram_local.latency", &one) != ST_OK || expect_curve(machine, format, row, &size) != ST_OK)
 		return false;
-	/* the second miss may find its page open */
+	/* the second miss may be a page hit */
 	const int64_t second = one.least_milli - (field(t, "dram", "open_page") ? 1000 * (picoseconds(t, field(t, "dram", "page_hit_ps")) + picoseconds(t, field(t, "dram", "page_miss_ps"))) : 0);
 	const int64_t entries = (size.least_milli + size.most_milli) / 2000, channels = most(1, field(t, "dram", "channels"));
 
@@ -161,7 +160,7 @@ bool curve_may_hide(const char *machine, const char *format, const char *row)
 	/* the time that a line occupies its channel, or slice, must not look like the step of a full buffer: which is what is left of the second miss */
 	if (!strcmp(row, "size.fill_buffers.entries") && entries * filler_milli(t, row, entries) + 3 * occupancy_milli(t) > second)
 		return true;
-	/* stores are written while those of the next iteration wait for room */
+	/* stores are written while the next iteration's stores wait for entries */
 	return entries * filler_milli(t, row, entries) > (stores ? second / 2 : second * 3 / 5);
 }
 
@@ -178,7 +177,7 @@ enum status expect_curve(const char *machine, const char *format, const char *ro
 {
 	struct machine_text text = { machine, format, false }, *t = &text;
 	int64_t rob = field(t, "core", "rob"), rs = field(t, "core", "rs");
-	/* one thing fills before another: what the row finds is the smaller */
+	/* one structure fills before another: the row finds the smaller size */
 	const struct { const char *row; int64_t entries; } sizes[] = {
 		{ "size.rob.entries", rob }, { "size.rs.entries", least(rs, rob - 1) },
 		{ "size.load_buffer.entries", least(field(t, "core", "load_buffers"), rob) },
@@ -189,7 +188,7 @@ enum status expect_curve(const char *machine, const char *format, const char *ro
 	enum status st;
 
 	if (!strcmp(row, "size.super_queue.entries")) {
-		/* two entries for each load: where the fill buffers end first nothing can fill it */
+		/* two entries per load: if the fill buffers are exhausted first, nothing can fill it */
 		int64_t queue = field(t, "sq", "entries"), loads = 2 * field(t, "lfb", "entries");
 
 		if (!(field(t, "prefetch", "present") & 2) || !field(t, "l2", "bytes"))
@@ -235,7 +234,7 @@ enum status expect_curve(const char *machine, const char *format, const char *ro
 	}
 	if (!strcmp(row, "tlb.walk_2m.penalty") || !strcmp(row, "tlb.walk_1g.penalty")) {
 		const bool huge = !strcmp(row, "tlb.walk_1g.penalty"), enumerated = field(t, "control", "highest_leaf") >= 24;
-		/* what describes these processors says that the second level holds pages of 2 MiB */
+		/* these processors' descriptors say that the second level holds pages of 2 MiB */
 		const bool described = !enumerated && (strstr(machine, "events = haswell") || strstr(machine, "events = skylake"));
 		const int64_t first = field(t, "dtlb", huge ? "huge_entries" : "large_entries"), l1_lines = field(t, "l1d", "bytes") / 64;
 		const int64_t second = huge ? field(t, "stlb", "huge_entries") : field(t, "stlb", "large") || described ? field(t, "stlb", "entries") : 0;
@@ -244,7 +243,7 @@ enum status expect_curve(const char *machine, const char *format, const char *ro
 		if (!first)
 			return ST_MISSING;
 		if (field(t, "cpuid", "family") != 6 && !enumerated)
-			return ST_MISSING; /* CPUID does not tell this driver how many pages the TLBs hold */
+			return ST_MISSING; /* CPUID does not report the number of pages in the TLBs */
 		if (huge && !(field(t, "cpuid", "isa") & 0x80))
 			return ST_UNSUPPORTED;
 		const bool grouped = 2 * pages > l1_lines; /* nothing stays in the L1 */
@@ -258,7 +257,7 @@ enum status expect_curve(const char *machine, const char *format, const char *ro
 			pages = pages > room ? room : pages;
 		}
 		pages = (pages + 15) / 16 * 16;
-		/* the node's first page of that size has other things in it */
+		/* the node's first page of that size is in use */
 		if ((pages + 1) * (huge ? 1ll << 30 : 1ll << 21) > field(t, "dram", "node_bytes"))
 			return ST_UNSUPPORTED;
 		const struct walk_ring ring = { .page_bytes = huge ? 1u << 30 : 1u << 21, .nodes = (uint64_t)pages, .units = 2048, .spread = 1, .grouped = grouped };

@@ -4,7 +4,7 @@
 
 #include "tests/expect/expect.h"
 
-/* As expect_row, which asks this one; within 2 % or half a cycle, half an entry. */
+/* Called by expect_row, with the same statuses; within 2 %, half a cycle or half an entry. */
 /* As expect_may_hide(). */
 bool curve_may_hide(const char *machine, const char *format, const char *row);
 /* As expect_is_limited(). */

@@ -33,11 +33,11 @@ struct core {
 	int64_t alloc, alloc_slots, retire, retire_slots;
 	int64_t retired[GROUPS];
 	uint16_t in_station[CYCLES], busy[CYCLES]; /* groups; ports */
-	unsigned iteration;                /* of the ports: from which one is looked for */
+	unsigned iteration;                /* of the ports: the one at which the search begins */
 	int64_t divider;              /* free from then on */
 };
 
-/* A group that needs no station, or that dispatches later, by core_left. */
+/* A group that needs no entry of the station, or that dispatches later (core_left). */
 static int64_t core_allocate(struct core *c, bool stays)
 {
 	int64_t at = c->alloc + (c->alloc_slots == c->width);
@@ -50,7 +50,7 @@ static int64_t core_allocate(struct core *c, bool stays)
 	return c->alloc = at < CYCLES - 1 ? at : CYCLES - 1;
 }
 
-/* Sent to one of the ports in the first cycle from `ready` on in which one is free, and the divider if it is one. */
+/* Dispatches to one of the ports in the first cycle from `ready` on in which a port is free, and the divider too if it is a division. */
 static int64_t core_send(struct core *c, const struct cost *cost, int64_t busy, bool divides, int64_t allocated, int64_t ready)
 {
 	int64_t d = larger(allocated + c->dispatch, ready);
@@ -95,7 +95,7 @@ static int64_t loop_milli(struct machine_text *t, const char *class, int64_t lat
 	const int64_t uops = field(t, "uops", class) < UOPS_MOST ? field(t, "uops", class) : UOPS_MOST;
 	const bool free_zero = field(t, "core", "zero_idioms") == 2, copies_free = field(t, "core", "move_elimination"), fused = field(t, "core", "macrofusion") == 2;
 	struct core *c = calloc(1, sizeof(*c));
-	const bool known_zero = field(t, "core", "zero_idioms"); /* else the XOR waits for what the division before left there */
+	const bool known_zero = field(t, "core", "zero_idioms"); /* otherwise the XOR waits for the previous division's result in that register */
 	int64_t a = 0, remainder = 0, count = 0, half = 0, whole;
 
 	if (!c)

@@ -6,7 +6,7 @@
  * front.complex_uops comes from the sequencer. Not seen here: length-changing prefixes, more windows than the uop cache has room for. */
 #include "tests/expect/expect_front.h"
 
-#define ITERATIONS 64u        /* of which the second half is the answer */
+#define ITERATIONS 64u        /* the second half of which is the result */
 #define FETCHED_AHEAD 4u
 
 const char *const front_triads[3] = {
@@ -31,7 +31,8 @@ uint64_t front_slots(struct machine_text *t, const char *loop)
 	return slots;
 }
 
-/* A loop on its way, instruction by instruction. window: of the uop cache, 0 without; held: which of the loop's first 64 windows it has. */
+/* Position in a loop that is followed instruction by instruction. window: of the uop cache, 0: none; held: which of the loop's first 64 windows the
+ * cache has. */
 struct flow {
 	uint64_t window, window_most, cached_width, switch_cycles, bytes, width, taken_cycles, complex, microcode_width, microcode_cycles;
 	uint64_t at, group, in_window, held, fetch_group, fetched, decode, taken, iterations;
@@ -81,7 +82,7 @@ static void window_begins(struct flow *f, uint64_t window)
 	f->in_window = 0;
 }
 
-/* Groups up to that of the instruction's last byte. */
+/* Fetches groups up to that of the instruction's last byte. */
 static void fetch(struct flow *f, uint64_t first, uint64_t last)
 {
 	for (uint64_t group = f->redirected ? first : f->fetch_group + 1; group <= last; group++)
@@ -116,7 +117,7 @@ static uint64_t step(struct flow *f, uint64_t length, uint64_t slots)
 		}
 	} else {
 		fetch(f, begins / f->bytes, (f->at - 1) / f->bytes);
-		if (!slots) /* comes with the instruction before it, once it has been fetched */
+		if (!slots) /* is delivered with the instruction before it once it has been fetched */
 			return f->decode;
 		if (f->fetched > f->decode || f->taken >= f->width || (f->taken && slots > 1)) {
 			f->decode = f->fetched > f->decode ? f->fetched : f->decode + 1;

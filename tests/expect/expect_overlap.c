@@ -4,7 +4,7 @@
 #include "tests/expect/expect_bound.h"
 #include "tests/expect/expect_core.h"
 
-#define FAR_LOADS 24u  /* of a node of the ring in memory, at most */
+#define FAR_LOADS 24u  /* loads a node of the ring in memory, at most */
 #define NEAR_LOADS 16u /* in the L3 */
 
 static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
@@ -18,7 +18,7 @@ bool overlap_milli(struct machine_text *t, bool memory, int64_t *least, int64_t 
 	const uint64_t lookup = bound_lookup_milli(t) + 1000 * (uint64_t)cost_of(t, "load").latency, channel = memory ? bound_channel_milli(t) : 0;
 	const uint64_t shortest = lookup + (memory ? bound_memory_milli(t, false, false) : 0), longest = lookup + (memory ? bound_memory_milli(t, false, true) : 0) + 1000 * machine_field(t, "core", "dispatch_cycles");
 	const uint64_t busy = larger(larger(port, 1000 * machine_field(t, "l2", "busy_cycles")), larger(channel, bound_slice_milli(t)));
-	/* lines of a node may meet in a slice or channel; an exclusive L3 is given one up for each that comes */
+	/* lines of a node may share a slice or channel; an exclusive L3 takes in a victim for each line that it gives up */
 	const uint64_t meet = 2 * l3 / window + channel * (machine_field(t, "dram", "channels") - 1) / window + (machine_field(t, "l3", "inclusive") ? 0 : bound_slice_milli(t));
 
 	*least = (int64_t)larger(busy, shortest / window);

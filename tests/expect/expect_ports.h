@@ -4,7 +4,7 @@
 
 #include "tests/expect/expect.h"
 
-/* So many cycles of a port an iteration, on any of those that a class of [exec] names. */
+/* That many port cycles an iteration, on any port that a class of [exec] names. */
 struct port_use { const char *class; int64_t cycles; };
 
 /* Thousandths of a cycle: no iteration is shorter. A list ends with a class of NULL. */

@@ -12,7 +12,7 @@
 static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
 static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
-/* Thousandths of a cycle that a walk's loads take, at least and at most; between two uses of a line of entries so many others are used. */
+/* Thousandths of a cycle of a walk's loads, at least and at most; `between`: lines used between two uses of a line of entries. */
 static void loads_milli(struct machine_text *t, const struct walk_ring *r, uint64_t between, uint64_t *least, uint64_t *most)
 {
 	const unsigned page = r->page_bytes == 4096 ? 12 : r->page_bytes == 1u << 21 ? 21 : 30;
@@ -23,7 +23,7 @@ static void loads_milli(struct machine_text *t, const struct walk_ring *r, uint6
 	machine_walk_loads(t, page, r->nodes * r->page_bytes, &above_least, &above_most);
 	*least = lru && !r->grouped && between >= 2 * lines ? l2 : l1;
 	*most = lru && between <= lines / 4 ? l1 : l2;
-	/* of entries above, which are few, only the caches of entries miss some */
+	/* entries of upper levels are few: only paging-structure caches miss some of them */
 	*least += above_least * l1;
 	*most += above_most * l2;
 }
@@ -37,7 +37,7 @@ bool walk_milli(struct machine_text *t, const struct walk_ring *ring, int64_t *l
 	uint64_t least, most;
 
 	loads_milli(t, ring, between, &least, &most);
-	if (ring->grouped) /* seven of eight entries are in the line that has just come */
+	if (ring->grouped) /* seven of eight entries are in the line that has just arrived */
 		most = larger(least, 1000 * machine_field(t, "l1d", "cycles")) + differs / ENTRIES_A_LINE + (most - smaller(most, least)) / ENTRIES_A_LINE;
 	/* data of pages far apart fill sets of the L1 unevenly, lines behind each other do not */
 	*most_milli = (int64_t)(fixed + most + (ring->nodes > lines / 2 ? differs : 0));
@@ -47,7 +47,7 @@ bool walk_milli(struct machine_text *t, const struct walk_ring *ring, int64_t *l
 
 bool walkers_milli(struct machine_text *t, uint64_t pages, int64_t *least_milli, int64_t *most_milli)
 {
-	const struct walk_ring ring = { .page_bytes = 4096, .nodes = pages, .grouped = true }; /* a node's eight pages follow each other */
+	const struct walk_ring ring = { .page_bytes = 4096, .nodes = pages, .grouped = true }; /* a node's eight pages are consecutive */
 	const uint64_t walkers = smaller(LOADS, larger(1, machine_field(t, "walk", "walkers"))), lookup = machine_field(t, "stlb", "entries") ? 1000 * machine_field(t, "stlb", "cycles") : 0, walk = 1000 * machine_field(t, "walk", "cycles");
 	const uint64_t node = 1000 * machine_field(t, "l2", "cycles") + lookup, port = 1000 * machine_field(t, "l2", "busy_cycles");
 	uint64_t least, most;

@@ -9,7 +9,7 @@
  * another page of each group (passes), or all of a group one after the other (grouped). Thousandths of a cycle, of several orders the least and the most. */
 struct walk_ring { uint64_t page_bytes, nodes, units, spread, spread_far; bool passes, grouped; };
 bool walk_milli(struct machine_text *t, const struct walk_ring *ring, int64_t *least_milli, int64_t *most_milli);
-/* From one walk to the next where eight loads go at a time, one a page of a ring of so many pages. */
+/* From one walk to the next with eight loads in flight, one a page of a ring of that many pages. */
 bool walkers_milli(struct machine_text *t, uint64_t pages, int64_t *least_milli, int64_t *most_milli);
 
 #endif

@@ -10,7 +10,7 @@
 #include "pmu/sim/findings/register.h"
 #include "pmu/text.h"
 
-#define READ_CYCLES 40 /* what one look at the clock from outside takes, so that waiting loops end */
+#define READ_CYCLES 40 /* cycles that a reading of the clock from outside takes, so that waiting loops end */
 
 static void record_one(struct sim *s, unsigned thread, const struct sim_finding *f)
 {
@@ -34,7 +34,7 @@ void sim_record(struct sim *s, unsigned thread, struct sim_finding *f)
 	}
 }
 
-/* Where an access puts what it finds. */
+/* The destination of an access's findings. */
 static struct sim_finding *fresh(struct sim *s)
 {
 	s->latest = (struct sim_finding){ .more = &s->more };

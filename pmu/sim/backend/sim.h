@@ -58,8 +58,8 @@ void sim_wait(struct sim *s, uint64_t cycles);
 struct sim_totals { uint64_t instructions, uops, cycles, recalled; };
 void sim_totals(const struct sim *s, struct sim_totals *out);
 
-/* Whether this program has the host's prefetch instructions bring near what it will look at soon. On to begin with; off, before the first
- * run, where they do nothing. */
+/* Whether the simulator prefetches on the host what it will read soon. On by default; switched off before the first run, for hosts whose prefetch
+ * instructions have no effect. */
 void sim_look_ahead(struct sim *s, bool on);
 
 #endif

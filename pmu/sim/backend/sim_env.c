@@ -68,7 +68,7 @@ static inline const struct code_entry *sim_code(struct sim *s, struct hart *h, u
 	return e->ip == ip ? e : sim_decode(s, h, ip, vector);
 }
 
-/* Bytes at va .. va + n - 1 change: what was decoded from them, alone or with what follows, goes. */
+/* Bytes at va .. va + n - 1 change: drops the instructions that were decoded from any of them. */
 static bool forget_code(struct sim *s, uint64_t va, unsigned n)
 {
 	bool any = false;

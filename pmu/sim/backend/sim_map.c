@@ -87,7 +87,7 @@ enum status sim_map(struct sim *s, struct mapping *m, bool own)
 	return ST_OK;
 }
 
-/* Nothing of the range may be had past its end: decoded code, translations, exec's short way. */
+/* Drops all that refers to the range: decoded code, translations, exec's fast path. */
 static void forget(struct sim *s, const struct mapping *m)
 {
 	memory_tlb_flush(s->memory, m->va, m->bytes);

@@ -15,7 +15,7 @@
 #define LIMIT_TSC_PRESET (1ull << 33)
 #define RECALL_WAIT 64u  /* branches of a run before it is worth while */
 #define RECALL_BEYOND 16u /* ... and until it is tried again after loads from beyond the L2: see memo_note */
-#define UNDO_CYCLES 1000000u /* that what undoes a job may take at least */
+#define UNDO_CYCLES 1000000u /* that a job's undo routine may take at least */
 #define WAKE_CYCLES 100 /* between two runs; at least one, so that time goes on */
 
 uint64_t sim_slowest(void *sim)
@@ -214,10 +214,10 @@ void sim_slept(struct sim *s, struct hart *h, uint64_t until)
 
 static void look_ahead_of(void *self, const struct code_entry *c) { look_ahead(self, c); }
 
-/* Goes on by what the core did in the same state before, or notes it (core_memo.h). */
+/* Continues by recalling what the core did in the same state, or records it (core_memo.h). */
 static __attribute__((noinline)) enum status recall(struct sim *s, struct hart *h, uint64_t until, uint8_t *vector)
 {
-	if (h->m != &s->m) { /* what is noted is of the large cores */
+	if (h->m != &s->m) { /* recorded states are those of large cores */
 		s->recall_wait = RECALL_WAIT;
 		return ST_OK;
 	}

@@ -72,7 +72,7 @@ struct sim {
 	char problem[PROBLEM_TEXT];
 	struct memo *memo;             /* what a core that runs alone did before; NULL: no run was long enough */
 	uint32_t recall_wait;          /* branches until it is tried again */
-	bool recall_off, no_look_ahead; /* recall_off: always worked out again, for tests that compare; see sim_look_ahead */
+	bool recall_off, no_look_ahead; /* recall_off: every piece is computed, for tests that compare; see sim_look_ahead */
 	size_t memory_bytes;           /* of `memory`, for giving it back */
 };
 

@@ -7,8 +7,8 @@
  * one hash byte per line (eight are compared at once), tags, ready times, the owner's bytes per entry, states. An entry's
  * index is its block's offset in units of 64 bytes, followed by seven bits for the way.
  *
- * An empty array is all zeros, so that what nobody uses need not be written: tags are inverted, and the order of the ways is kept as what it
- * differs from the first one in.
+ * An empty array is all zeros, so that an unused one is never written: tags are stored inverted, and the order of the ways as its
+ * difference from the initial order.
  *
  * Ready times have 32 bits and count from an epoch that follows at a distance of at least 2^31 cycles: what was ready
  * before counts as ready at the epoch. No request lags that far behind another. */
@@ -156,7 +156,7 @@ static inline uint64_t cache_ready(const struct cache *c, uint32_t i)
 	return c->epoch + cache_ready_in(c, cache_block_at(c, i), 0)[cache_way_at(i)];
 }
 
-/* Stored form of a time that is not within 2^32 cycles of the epoch. */
+/* Stores a time that is more than 2^32 cycles from the epoch. */
 uint32_t cache_new_epoch(struct cache *c, uint64_t ready);
 CACHE_INLINE void cache_set_ready_way(struct cache *c, uint8_t *block, uint32_t way, uint64_t ready, const unsigned w)
 {

@@ -5,15 +5,15 @@
  * leave the private caches of an inclusive L3 silently, so its mask may name too many.
  *
  * A read that finds the line in the socket:
- * no other socket has it and the mask is exactly one other cluster -> that cluster, which may have
- * it in E or M, is snooped: modified there -> written back to
- * the L3, L3_OTHER_MODIFIED; clean there -> L3_OTHER_CLEAN; gone -> L3_UNSHARED, but the
- * snoop's time is spent; any other mask -> L3_UNSHARED, no snoop (without a copy in the L3,
- * which is then not inclusive, a sharer forwards: L3_OTHER_CLEAN and the clean snoop's time).
+ * - No other socket has it and the mask names exactly one other cluster. That cluster may have it in E or M and is snooped. If the line is modified
+ *   there, it is written back to the L3 (L3_OTHER_MODIFIED); if clean, it is forwarded (L3_OTHER_CLEAN); if it is gone, the L3 answers
+ *   (L3_UNSHARED), and the snoop's time is spent.
+ * - With any other mask the L3 answers without a snoop (L3_UNSHARED). If the L3 is not inclusive and has no copy, a sharer forwards the line
+ *   (L3_OTHER_CLEAN, a clean snoop's time).
  *
- * A read that does not: another socket's modified line (link.modified_as_dram: written back to its home, which answers),
- * else another socket's line in E or F, else the home's DRAM. The modified line is written to its home in either case; its
- * old owner keeps it shared.
+ * A read that does not find it there is answered by the socket that has the line modified (with link.modified_as_dram that socket writes it back, and
+ * the home answers), else by the one that has it in E or F, else by the home's DRAM. A modified line is written to its home in either case, and its
+ * former owner keeps it in S.
  *
  * With several complexes in a socket each of them is what is called a socket here: it has an L3, and the memory of the
  * socket is the node of all. What one sends to another takes complex.clean_ps or complex.modified_ps, and data from beyond
@@ -294,8 +294,8 @@ void uncore_evict(struct memory *s, struct cluster *c, uint32_t line, bool dirty
 	const enum line_state state = dirty ? LINE_M : socket_state(s, k, p);
 	const uint64_t mask = socket_holders(s, k, p) & ~(gone ? c->bit : 0);
 	const unsigned slice = socket_slice(k, line);
-	/* a request for a line that waits to be written is answered from the write-back buffer, and the fill that displaced it
-	 * does not wait either: the buffer has no end and delays no core, so reads may run ahead of the writes that they cause */
+	/* The write-back buffer is unbounded and delays no core: it answers requests for lines that wait to be written, and the fill that evicted
+	 * the line does not wait. So reads may run ahead of the writes that they cause. */
 	const uint64_t given_up = t;
 	if (k->l3.sets) {
 		const uint64_t taken = t = lane_take(&k->slices[slice], t);

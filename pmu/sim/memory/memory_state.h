@@ -84,7 +84,7 @@ struct private_core {
 	uint64_t wc_done;       /* when the last of the closed ones has reached memory */
 };
 
-/* Which clusters of a socket hold a line, if no inclusive L3 tells: open addressing. */
+/* The clusters of a socket that hold a line, where no inclusive L3 records them: a hash table with open addressing. */
 struct directory {
 	uint32_t entries, used; /* entries 0: there is none */
 	uint32_t *line;         /* inverted; 0: empty */
@@ -319,7 +319,7 @@ void bus_emit_read(struct memory *s, const struct line_request *q, bool upgrade,
 uint64_t dram_write(struct memory *s, unsigned from, uint32_t line, uint64_t t, unsigned transfers, bool full);
 /* The channel of its home that a line is on. */
 unsigned dram_channel(const struct memory *s, uint32_t line);
-/* The same for a line that was never cached: ownership is first requested from its home. */
+/* The same for a line that was never cached: the socket first requests ownership from the line's home. */
 uint64_t dram_write_uncached(struct memory *s, unsigned from, uint32_t line, uint64_t t, unsigned transfers, bool full);
 
 #define STRIDE_MOST 2048

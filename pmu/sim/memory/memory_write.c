@@ -205,7 +205,7 @@ static size_t lay_out(struct memory *s, void *at)
 	struct cluster *cluster = arena_get(&a, s->clusters * sizeof(*cluster));
 	struct socket *socket = arena_get(&a, s->sockets * sizeof(*socket));
 	struct lane *link = arena_get(&a, s->sockets * s->sockets * sizeof(*link));
-	/* nothing is written while counting: these stand for any core and cluster */
+	/* counting writes nothing: these stand for any core and cluster */
 	static const struct private_core no_core;
 	static const struct cluster no_cluster;
 	if (at) {

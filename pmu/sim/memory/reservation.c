@@ -74,7 +74,7 @@ void pool_init(struct pool *p, uint32_t entries, uint32_t ahead, struct pool_use
 	p->begin = p->begin_end = (uint64_t *)(void *)p->end;
 }
 
-/* The latest end of those that are forgotten now: no search goes back beyond it. */
+/* Forgets the oldest use. No search goes back beyond the latest end of a forgotten use. */
 static void forget(struct pool *p)
 {
 	struct pool_use *forgotten = p->last - p->history;
@@ -99,7 +99,7 @@ static void note_beginning(struct pool *p, uint64_t from)
 	*b = from;
 }
 
-/* Of a use that is forgotten: it is among the first. */
+/* Removes the beginning of a use that is forgotten: it is among the first. */
 static void forget_beginning(struct pool *p, uint64_t from)
 {
 	uint64_t *b = p->begin;
@@ -131,7 +131,7 @@ void pool_settle_some(struct pool *p)
 void pool_move(struct pool *p)
 {
 	if (p->settled > p->last - p->history)
-		pool_settle(p); /* the entry that it would look for is no longer there after the move */
+		pool_settle(p); /* settling later would look for a use that the move discards */
 	else
 		forget(p);
 	const struct pool_use *from = p->last - p->history;
@@ -179,7 +179,7 @@ static struct ahead ahead_of(const struct pool *p, uint64_t t)
 	return a;
 }
 
-/* Walks through the beginnings and ends of uses in the order of time, but through no stretch that is known to be full. */
+/* Walks through the beginnings and ends of uses in order of time and skips stretches that are known to be full. */
 static uint64_t search(const struct pool *p, uint64_t t, uint64_t cycles, uint32_t n)
 {
 	struct ahead a = ahead_of(p, t);
@@ -215,7 +215,7 @@ bool pool_is_full_at(struct pool *p, uint64_t t, uint32_t n)
 	const struct ahead a = ahead_of(p, t);
 	if (a.held < n)
 		return false;
-	p->solid = (struct pool_full){ t, a.end[a.held - n].to, 1, n }; /* until then no more than held - n have ended */
+	p->solid = (struct pool_full){ t, a.end[a.held - n].to, 1, n }; /* the n-th last use to end: until then n are held */
 	return true;
 }
 

@@ -13,7 +13,7 @@
 
 /* A number of equal entries (fill buffers, a queue, page walkers), each held for some time. */
 struct pool_use { uint64_t from, to; uint32_t line; uint8_t source; };
-/* Known from a search: from no cycle of from <= cycle < to on are fewer than `entries` held for `cycles` cycles. */
+/* A full stretch, as a search found it: wherever in from <= cycle < to a use of `cycles` cycles begins, it meets a cycle in which `entries` are held. */
 struct pool_full { uint64_t from, to, cycles; uint32_t entries; };
 #define POOL_FULL 4u
 #define POOL_MARKS 128u
@@ -21,21 +21,20 @@ struct pool {
 	uint32_t entries;      /* most that may be held at once */
 	uint32_t history;      /* number of latest uses that are remembered */
 	size_t most_bytes;     /* from a use to the one entries - 1 before it */
-	struct pool_use *last; /* ascending by `to` up to here: nothing is held after the end of this one */
-	struct pool_use *settled; /* what follows is the state for the uses up to here: pool_settle */
-	uint64_t begun;        /* no remembered use begins later: from then on entries only become free */
-	uint64_t *begin, *begin_end; /* when the settled uses begin, ascending, from here to there */
+	struct pool_use *last; /* the use that ends last: uses are kept in ascending order of `to` */
+	struct pool_use *settled; /* begun, begin and begin_end account for the uses up to this one: pool_settle */
+	uint64_t begun;        /* the latest beginning of a remembered use: from then on entries are only released */
+	uint64_t *begin, *begin_end; /* beginnings of the settled uses, in ascending order: [begin, begin_end) */
 	struct pool_use *use, *end; /* [POOL_ROOM * history]: when full, the latest uses move to the beginning */
 	uint64_t forgotten;    /* the latest end of a forgotten use (its `to` is 0): nothing is known of the time before */
-	struct pool_full full[POOL_FULL], solid; /* solid: in each cycle of it that many are held */
-	uint64_t marks[POOL_MARKS]; /* indexed by the line's lowest bits: not before this has the last use for such a line ended */
+	struct pool_full full[POOL_FULL], solid; /* solid: a stretch in each cycle of which `entries` are held */
+	uint64_t marks[POOL_MARKS]; /* the latest end of a use for a line, by the line's lowest bits */
 };
 #define POOL_ROOM 4u
 #define POOL_BEGINS 2u /* room for beginnings, as a multiple of the remembered uses, stored after the uses */
 
-/* The number of uses that a pool remembers. A core's stores request lines later, by a reorder buffer of waits, than the
- * loads behind them. `ahead`: upper bound of requests whose time has not come; a use forgotten before it is over would let
- * more in than there are entries. */
+/* The number of uses that a pool remembers. Stores request their lines up to a reorder buffer's worth of waiting later than the loads behind them.
+ * `ahead`: upper bound of the requests that lie in the future. A pool that forgot a use before its end would admit more than it has entries. */
 #define POOL_HISTORY_MOST 2048u
 static inline uint32_t pool_history(uint32_t entries, uint32_t ahead)
 {
@@ -52,7 +51,7 @@ void pool_init(struct pool *p, uint32_t entries, uint32_t ahead, struct pool_use
 /* Whether an entry is always free from t on. */
 static inline bool pool_has_room(const struct pool *p, uint64_t t, uint32_t withheld)
 {
-	/* if the use that many before the last one to end is over, an entry is free for good */
+	/* fewer uses than entries end later than this one, so once it has ended an entry stays free */
 	return (p->last - (withheld + 1 < p->entries ? p->entries - 1 - withheld : 0))->to <= t;
 }
 

@@ -61,7 +61,7 @@ static inline struct line_location socket_find(const struct socket *k, uint32_t 
 	return p;
 }
 
-/* Prefetches on the host what that reads: far more often than not its own caches do not have it. */
+/* Prefetches on the host what a lookup reads: the host's caches seldom hold it. */
 static inline void socket_near(const struct socket *k, uint32_t line)
 {
 	if (k->l3.used)

@@ -169,7 +169,7 @@ void uncore_traffic_peer(struct memory *s, unsigned asker, unsigned socket, uint
 		const uint64_t tags = answer == 3 ? UTAG(RSPIFWD) | side(local) : answer == 2 ? UTAG(RSPSFWD) : UTAG(RSPWB);
 		pulse(s, home, channel, UNC_HITME_LOOKUP, back, &(struct uncore_attributes){ .tags = tags, .line = line });
 	}
-	if (was == LINE_I) /* broadcast for nothing: the memory's copy is good and goes out at once */
+	if (was == LINE_I) /* a broadcast without effect: memory's copy is valid and is sent at once */
 		pulse(s, home, channel, UNC_HOME_EARLY, t, &(struct uncore_attributes){ .tags = UTAG(I) | side(local), .line = line });
 }
 
@@ -229,7 +229,7 @@ void uncore_traffic_home_answers(struct memory *s, unsigned asker, uint32_t line
 	else
 		send(s, asker, slice, core, UTAG(BL), UTAG(CACHE), ready);
 	pulse(s, home, channel, UNC_HOME_MESSAGE, out, &(struct uncore_attributes){ .tags = UTAG(BL) | side(local), .line = line, .opcode = DRS_DATAC });
-	if (!local || own) /* another socket now has the line, or gave it up */
+	if (!local || own) /* another socket now holds the line, or has given it up */
 		pulse(s, home, channel, UNC_HOME_DIRECTORY_UPDATE, out, &(struct uncore_attributes){ .tags = local ? UTAG(MISS) : UTAG(HIT), .line = line });
 	if (local) {
 		send(s, home, from, goal, UTAG(BL), direct ? UTAG(CORE) : UTAG(CACHE), out);
@@ -316,7 +316,7 @@ static void device_reads(struct memory *s, unsigned socket, uint32_t line, uint6
 	level(s, socket, STOP_DEVICES, UNC_DEVICE_DATA_OCCUPANCY, ready, ready + 1, &data);
 }
 
-/* The device owns the line before it has the data: it asks for it without, then writes it. */
+/* The device requests ownership without data, then writes the whole line. */
 static void device_writes(struct memory *s, unsigned socket, uint32_t line, uint64_t t)
 {
 	const unsigned slice = slice_of(s, socket, line), channel = dram_channel(s, line);
