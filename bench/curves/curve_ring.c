@@ -34,10 +34,11 @@ uint32_t curve_region_lines(const struct row_curve *c, uint64_t bytes)
 	return spread_lines(bytes, curve_regions(c) + (c->what == CURVE_SPREAD ? 0 : FILLED_NODES * 13 / 24 + 1));
 }
 
-/* Twice the entries of either level of the TLB, or what the L2 has room for. */
+/* Twice the entries of either level of the TLB, or what the L2 has room for; at least two nodes of a page for each load of an iteration. */
 static uint32_t walk_pages(const struct pass *p)
 {
-	const uint32_t first = p->b->cpu->tlb.dtlb_4k, second = p->b->cpu->tlb.stlb_4k, entries = first > second ? first : second;
+	const uint32_t first = p->b->cpu->tlb.dtlb_4k, second = p->b->cpu->tlb.stlb_4k, larger = first > second ? first : second;
+	const uint32_t entries = larger > p->curve->most ? larger : p->curve->most;
 
 	return shape_missing_pages(entries, 2 * entries, cpu_cache(p->b->cpu, 2), LINE);
 }

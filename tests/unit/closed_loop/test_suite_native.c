@@ -26,6 +26,15 @@ static const struct access *open_native(void)
 	return native_access(native);
 }
 
+static int close_native(void **state)
+{
+	(void)state;
+	if (native)
+		native_close(native);
+	native = NULL;
+	return 0;
+}
+
 #define NO_CYCLES "core cycles are not known" /* the clock changed between two chains each time */
 
 static bool in_cycles(const struct row_result *r)
@@ -102,7 +111,6 @@ static void test_suite_native_quick_gives_values(void **state)
 		assert_in_range(dram->value_milli, 75000, 5000000);
 	assert_true(triad->value_milli > 1000);
 	memory_host_free(&h);
-	native_close(native);
 }
 
 /* --- a CPUID that reports something else --------------------------------------------------------- */
@@ -165,7 +173,7 @@ static void run_faked(const struct fake_leaf *leaves, unsigned count, const char
 	for (unsigned i = 0; i < h->result_count; i++)
 		print_message("%s: %s: %s\n", h->results[i].row->name, row_status_name(h->results[i].status), h->results[i].reason);
 	every_row_is_measured_or_says_why(h, &sum);
-	native_close(native);
+	close_native(NULL);
 }
 
 #define ABOUT_PAGES "load.l1.latency,load.l2.latency,triad.l1.bandwidth,tlb.*,frontend.itlb_walk.penalty,size.fill_buffers.entries"
@@ -236,11 +244,11 @@ static void test_suite_native_of_two_types_of_cores(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_suite_native_quick_gives_values),
-		cmocka_unit_test(test_suite_native_without_leaf_4),
-		cmocka_unit_test(test_suite_native_with_absurd_tlbs),
-		cmocka_unit_test(test_suite_native_without_pages_of_1_gib),
-		cmocka_unit_test(test_suite_native_of_two_types_of_cores),
+		cmocka_unit_test_teardown(test_suite_native_quick_gives_values, close_native),
+		cmocka_unit_test_teardown(test_suite_native_without_leaf_4, close_native),
+		cmocka_unit_test_teardown(test_suite_native_with_absurd_tlbs, close_native),
+		cmocka_unit_test_teardown(test_suite_native_without_pages_of_1_gib, close_native),
+		cmocka_unit_test_teardown(test_suite_native_of_two_types_of_cores, close_native),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
