@@ -12,7 +12,6 @@
 
 #include <cmocka.h>
 
-/* A machine file's text with lines "section.key = value" moved or added. */
 char *loop_changed(const char *text, const char *section, const char *key, const char *value)
 {
 	struct ini ini;
@@ -72,7 +71,7 @@ const char *loop_built_in(const char *name)
 /* --- a run ------------------------------------------------------------------------------------- */
 
 
-/* Notes what each row cost. */
+/* Records the instructions of each row. */
 static void row_done(void *self, const struct row_result *row)
 {
 	struct memory_host *h = self;
@@ -124,7 +123,6 @@ void loop_print(const struct loop_run *r)
 	}
 }
 
-/* No row may cost more than it declares. */
 void loop_keeps_to_budgets(const struct loop_run *r)
 {
 	for (unsigned i = 0; i < r->host.result_count; i++)

@@ -1,6 +1,6 @@
 /* tests/unit/support/closed_loop.h: the suite on a simulated machine.
  *
- * Failures of the machine itself (a file that does not read, memory) fail the running cmocka test. */
+ * An invalid machine file or a lack of memory fails the running cmocka test. */
 #ifndef TESTS_CLOSED_LOOP_H
 #define TESTS_CLOSED_LOOP_H
 
@@ -26,9 +26,9 @@ struct loop_run {
 	uint64_t counted;
 };
 
-/* A machine file's text with one line "key = value" of a section moved or added; to be freed. */
+/* A machine file's text with the value of one key of a section replaced, or the line added; to be freed. */
 char *loop_changed(const char *text, const char *section, const char *key, const char *value);
-/* A built-in machine with each of "section.key=value,..." moved or added; to be freed. */
+/* The text of a built-in machine with each of "section.key=value,..." replaced or added; to be freed. */
 char *loop_built_in_changed(const char *machine, const char *list);
 /* Text of a built-in machine; valid until the next call. */
 const char *loop_built_in(const char *name);
@@ -37,13 +37,13 @@ void loop_open(struct loop_run *r, const char *text);
 /* Runs rows (a comma list of names and patterns); their results are in r->host. */
 void loop_suite(struct loop_run *r, const char *suite);
 void loop_print(const struct loop_run *r);
-/* No row may cost more instructions than it declares. */
+/* Fails the test if a row took more instructions than its budget. */
 void loop_keeps_to_budgets(const struct loop_run *r);
 void loop_close(struct loop_run *r);
 
-/* A register of a core, read past the guard. */
+/* Value of a core's MSR, read from the simulator and not through the guard. */
 uint64_t loop_msr(const struct loop_run *r, unsigned core, uint32_t address);
-/* The lock of that name in that register; it must be there. */
+/* The lock of that name in that register; fails the test if there is none. */
 const struct freq_lock_state *loop_lock_of(const struct freq_locks *p, const char *name, uint32_t address);
 
 #endif

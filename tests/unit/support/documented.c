@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-/* The n-th cell of a table's line, without its blanks; false: it has fewer. */
+/* Copies the n-th cell of a table's line, trimmed; false if the line has fewer cells. */
 static bool cell(const char *line, unsigned n, char *to, size_t capacity)
 {
 	for (unsigned i = 0; line && i <= n; i++)

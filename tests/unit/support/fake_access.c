@@ -100,7 +100,7 @@ static enum status fake_pci_write32(void *self, struct pci_address at, uint32_t 
 	return ST_OK;
 }
 
-/* The register of eight bytes that an address of the window is in; NULL: it is not in the window. */
+/* The 8-byte register that contains the address; NULL outside the window. */
 static uint64_t *mapped(struct fake *f, uint64_t address)
 {
 	const uint64_t base = f->window & ~0xFFFull;

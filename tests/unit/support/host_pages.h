@@ -1,4 +1,4 @@
-/* tests/unit/support/host_pages.h: memory for simulated machines of tests, page by page as it is touched. */
+/* tests/unit/support/host_pages.h: host memory for the tests' simulated machines; a page is allocated when it is first touched. */
 #ifndef TESTS_HOST_PAGES_H
 #define TESTS_HOST_PAGES_H
 

@@ -1,4 +1,4 @@
-/* tests/unit/support/kernel_run.h: kernels of asm/ by name, and one run of a kernel. Each fails the test where it cannot do what it says. */
+/* tests/unit/support/kernel_run.h: finds kernels of asm/ by name and runs one. Every error fails the test. */
 #ifndef TESTS_UNIT_KERNEL_RUN_H
 #define TESTS_UNIT_KERNEL_RUN_H
 
@@ -6,9 +6,9 @@
 #include "pmu/access.h"
 
 const struct kernel *kernel_named(const char *name);
-/* Where it is in the machine's window. */
+/* The kernel's address in the machine's window. */
 uint64_t kernel_at(const char *name);
-/* Runs it on a core through k_measure, with n arguments; the core's block, with its result. */
+/* Runs a kernel on a core through k_measure with n arguments. Returns the core's measurement block, which has the result. */
 struct measure_block *kernel_run(const struct access *a, unsigned core, const char *name, const uint64_t *arguments, unsigned n);
 
 #endif

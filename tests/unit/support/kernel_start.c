@@ -132,7 +132,7 @@ void kernel_start_arguments(const struct kernel *k, enum kernel_start start, uin
 	case START_CHASE_STOP:
 		a[0] = SPACE_DATA;
 		a[2] = SPACE_DATA + START_ARRAY;
-		a[3] = 7; /* what the memory does not hold there: nothing ends early */
+		a[3] = 7; /* a value that memory does not hold there: the run does not end early */
 		a[4] = SPACE_DATA + START_ARRAY; /* k_chase_stop_cold's block */
 		break;
 	case START_SHARE:
@@ -151,7 +151,7 @@ void kernel_start_arguments(const struct kernel *k, enum kernel_start start, uin
 		a[0] = SPACE_DATA + START_ARRAY;
 		a[1] = SPACE_DATA + 2 * START_ARRAY;
 		a[2] = SPACE_DATA + 3 * START_ARRAY;
-		a[4] = 4096 - 1; /* goes round after 16 iterations */
+		a[4] = 4096 - 1; /* wraps after 16 iterations */
 		a[5] = 512;
 		break;
 	}

@@ -1,4 +1,4 @@
-/* tests/unit/support/kernel_start.h: with which arguments and memory tests call each kernel. A new kernel needs a line
+/* tests/unit/support/kernel_start.h: the arguments and memory with which tests call each kernel. A new kernel needs a line
  * in kernel_start.c. */
 #ifndef TESTS_KERNEL_START_H
 #define TESTS_KERNEL_START_H
@@ -6,13 +6,13 @@
 #include "asm/kernel.h"
 #include "pmu/base.h"
 
-#define START_ARRAY 0x10000u           /* one array or chain each: a, b, c */
+#define START_ARRAY 0x10000u           /* bytes of each array (a, b, c), and of the chains */
 #define START_BYTES (6 * START_ARRAY)  /* the memory at SPACE_DATA */
 
-/* Which arguments a kernel gets; the number of iterations goes where its record says. */
+/* A kernel's arguments. The number of iterations is the one that its record names (count_argument). */
 enum kernel_start {
 	START_UNKNOWN, START_NONE, START_CHASE, START_STEP, START_STREAMS,
-	START_COUNT,    /* nothing but the number of iterations */
+	START_COUNT,    /* the number of iterations only */
 	START_ZERO,     /* a buffer of zeros, longer than an array */
 	START_BUFFER,   /* a buffer that starts on a page, of any contents */
 	START_CODE, START_CHOICES,  /* bytes 0 .. 3 */

@@ -1,4 +1,4 @@
-/* tests/unit/support/loop_meets.c: rows of a simulated machine against tests/expect/. */
+/* tests/unit/support/loop_meets.c: judges a simulated machine's rows by the formulas of tests/expect/. */
 #include "bench/uncore/uncore_latency.h"
 #include "tests/unit/support/loop_meets.h"
 
@@ -21,7 +21,7 @@ char *loop_format(void)
 	return text;
 }
 
-/* The third method, where the machine has uncore counters. */
+/* Judges the row's latency in the uncore's read tracker, where the machine has uncore counters. */
 static bool uncore_latency_meets(const struct row_result *row, const char *text, const char *format)
 {
 	const struct uncore_latency_result *q = &row->queue;
@@ -39,7 +39,7 @@ bool loop_pages_are_closed(const struct row_result *row, const char *text, const
 	struct machine_text t = { text, format, false };
 	if (strncmp(row->name, "load.dram_page_", 15) || row->status != ROW_UNSUPPORTED || !row->absent)
 		return false;
-	/* one line of a page in 64 is its first, and takes longer */
+	/* at least one line in 64 is its page's first and takes longer */
 	return machine_field(&t, "dram", "open_page") ? machine_field(&t, "dram", "page_bytes") <= 4096 && strstr(row->reason, "too few lines") :
 	       strstr(row->reason, "closes pages") != NULL;
 }
@@ -54,21 +54,21 @@ bool loop_row_meets(const struct row_result *row, const char *text, const char *
 	*judged = st != ST_MISSING;
 	if (st == ST_MISSING)
 		return true;
-	/* Nor does a register that the machine file leaves out change the value. */
+	/* The same holds for a register that the machine file leaves out: it does not change the value. */
 	counts |= row->status == ROW_UNPROVEN && (strstr(row->reason, "its ratios could not be pinned") || strstr(row->reason, " does not answer"));
-	/* Nor do counts of the memory controller that this processor's description lacks, or that show other pages than the row wants. */
+	/* So it does for memory controller events that this processor's descriptor lacks, and for counts that show other DRAM pages than the row requires. */
 	counts |= row->status == ROW_UNPROVEN && (strstr(row->reason, "which DRAM pages were open is not known") || !strncmp(row->reason, "DRAM pages ", 11));
 	if (loop_pages_are_closed(row, text, format))
 		return true;
-	/* Another structure, of the machine's size, was full first. */
+	/* Another structure filled first, and the value is that structure's size. */
 	if (row->status == ROW_UNPROVEN && row->limited && expect_is_limited(text, format, row->name, row->value_milli, row->reason))
 		return true;
-	/* A stall that costs nothing is none. */
+	/* A stall that costs no cycles may be reported as absent. */
 	if (st == ST_OK && row->status == ROW_UNSUPPORTED && row->absent && e.least_milli <= 0 && e.most_milli >= 0 && !strncmp(row->reason, "this processor has none", 23))
 		return true;
-	/* Nor has a penalty of nothing anything to count. */
+	/* A penalty of no cycles leaves the row's events nothing to count. */
 	counts |= row->status == ROW_UNPROVEN && e.least_milli <= 0 && e.most_milli >= 0 && !strncmp(row->reason, "counted ", 8);
-	/* Nor has a stall that the machine lacks; where the ports' choice moves the baseline by more than a quarter of a cycle the row stays unproven. */
+	/* Nor does a stall that the machine lacks: if port assignment moves the baseline by more than a quarter of a cycle, the row stays unproven. */
 	if (st == ST_UNSUPPORTED && row->status == ROW_UNPROVEN && row->value_milli >= -500 && row->value_milli <= 500 && !strncmp(row->reason, "counted ", 8) &&
 	    strstr(row->reason, " 0.000 per event"))
 		return true;

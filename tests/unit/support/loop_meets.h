@@ -1,4 +1,4 @@
-/* tests/unit/support/loop_meets.h: rows of a simulated machine against tests/expect/. */
+/* tests/unit/support/loop_meets.h: judges a simulated machine's rows by the formulas of tests/expect/. */
 #ifndef TESTS_LOOP_MEETS_H
 #define TESTS_LOOP_MEETS_H
 
@@ -7,11 +7,11 @@
 
 /* Text of tables/machines/FORMAT.md, to be freed. */
 char *loop_format(void);
-/* A row about open DRAM pages on a machine that closes them, or has small ones: it must say so. */
+/* Whether this is a row about open DRAM pages that correctly reports that the machine closes pages, or that its pages are too small. */
 bool loop_pages_are_closed(const struct row_result *row, const char *text, const char *format);
-/* Whether a row meets its formula; without one, *judged is false. Says on stderr where it does not. */
+/* Whether a row meets its formula; a row without one does, with *judged false. Prints a miss to stderr. */
 bool loop_row_meets(const struct row_result *row, const char *text, const char *format, bool *judged);
-/* All rows of a run: how many have a formula and meet it, and how many do not. */
+/* Returns how many rows of a run have a formula and meet it; *missed: how many do not meet theirs. */
 unsigned loop_meets(const struct loop_run *r, const char *text, unsigned *missed);
 
 #endif

@@ -1,12 +1,12 @@
 /* tests/unit/support/machine_random.c: machine files drawn at random.
  *
- * Every figure is drawn on its own where machine.def lets it, else within what is left: a larger level is
- * larger and slower than the one below, sets are powers of two. Sizes stop where a test would take long.
+ * Values are drawn independently where machine.def allows it, otherwise from the range that the others leave: each level of cache is
+ * larger and slower than the one below, and numbers of sets are powers of two. Sizes are limited to keep tests short.
  *
- * Not drawn, for no chase finds there what the formulas say: tree-PLRU over a number of ways that is no power of
- * two (lines of the part with more ways are never given up while others of it are used), an L2 less than eight
- * times an L1 that does not replace the oldest (which keeps some lines of any ring that fits the L2), an L3 that is not
- * inclusive in processors whose events cannot tell a line that a sharer forwards from one that was snooped. */
+ * Not drawn, because no chase meets the formulas there:
+ * - tree-PLRU with a number of ways that is not a power of two: lines in the subtree with more ways are never evicted while others of it are used;
+ * - an L2 smaller than eight times an L1 that is not LRU: such an L1 keeps some lines of every ring that fits in the L2;
+ * - a non-inclusive L3 in processors whose events do not distinguish a line that a sharer forwards from one that was snooped. */
 #include "tests/unit/support/machine_random.h"
 
 #include <stdarg.h>
@@ -90,7 +90,7 @@ static void draw_core(struct draw *d, const struct identity *who)
 		field(d, "uop_cache", 1536);
 	emit(d, "[store]\n");
 	field(d, "forward_cycles", between(d, 3, 9));
-	if (who->pebs_format == 0) { /* whose events count loads that wait until they retire */
+	if (who->pebs_format == 0) { /* Core 2's events count split loads that miss the L1D and wait to be the oldest */
 		emit(d, "[load]\n");
 		field(d, "split_miss_cycles", between(d, 10, 40));
 	}
@@ -198,7 +198,7 @@ static uint64_t draw_memory(struct draw *d, unsigned sockets, const struct ident
 		field(d, "bytes_per_second", between(d, 5000000000, 40000000000));
 		field(d, "clean_ps", between(d, 20000, 120000));
 		field(d, "modified_ps", between(d, 40000, 200000));
-		field(d, "modified_as_dram", who->pebs_format == 1); /* as its events count it */
+		field(d, "modified_as_dram", who->pebs_format == 1); /* as Nehalem's events count such a read: source DRAM */
 	}
 	emit(d, "[prefetch]\n");
 	field(d, "present", between(d, 0, 15));
@@ -206,7 +206,7 @@ static uint64_t draw_memory(struct draw *d, unsigned sockets, const struct ident
 	return channels;
 }
 
-/* Haswell's uncore boxes, where the channels can be shared among one or two home agents. */
+/* Haswell's uncore boxes, if the channels divide evenly among one or two home agents. */
 static void draw_uncore(struct draw *d, uint64_t channels)
 {
 	if (channels > 4 && channels % 2)
@@ -232,7 +232,7 @@ static void draw_pmu(struct draw *d, const struct identity *who)
 	emit(d, "events = %s\n", who->events);
 	field(d, "pebs_format", who->pebs_format);
 	field(d, "full_width", who->pebs_format >= 2);
-	field(d, "bus", !strcmp(who->events, "core2")); /* which the events of that processor count */
+	field(d, "bus", !strcmp(who->events, "core2")); /* Core 2's events count bus transactions */
 	field(d, "offcore_msrs", who->pebs_format < 2 ? who->pebs_format : 2); /* 0x1A6, then 0x1A7 too, as processors with these events have them */
 	emit(d, "[control]\n");
 	field(d, who->msr ? "prefetch_msr" : "prefetch_misc", 1);
@@ -241,7 +241,7 @@ static void draw_pmu(struct draw *d, const struct identity *who)
 	field(d, "uncore_ratio_msr", who->pebs_format >= 2); /* as processors with these events have it */
 }
 
-/* --- variations of a machine that is there ------------------------------------------------------ */
+/* --- variations of an existing machine ---------------------------------------------------------- */
 
 struct changing { struct draw draw; char *text; };
 
@@ -249,7 +249,7 @@ static void change(struct changing *c, const char *section, const char *key, uin
 {
 	char number[24], header[64];
 	snprintf(header, sizeof(header), "\n[%s]\n", section);
-	if (!strstr(c->text, header)) /* one socket has no links, one complex no others */
+	if (!strstr(c->text, header)) /* a single socket has no links, a single complex no other complexes */
 		return;
 	snprintf(number, sizeof(number), "%llu", (unsigned long long)value);
 	char *changed = loop_changed(c->text, section, key, number);

@@ -8,7 +8,7 @@
 /* Writes machine number `number` of the series `seed`; the same two always give the same file. */
 void machine_random(uint64_t seed, unsigned number, char *text, size_t capacity);
 
-/* The text of a machine file with its clock, latencies, sizes, bandwidths and numbers of entries drawn anew, its identity, topology and events left; to be freed. */
+/* The text of a machine file with clock, latencies, sizes, bandwidths and numbers of entries redrawn; identity, topology and events are kept. To be freed. */
 char *machine_varied(uint64_t seed, unsigned number, const char *text);
 
 #endif

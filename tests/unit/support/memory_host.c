@@ -114,7 +114,7 @@ static const char *blanks(const char *s)
 	return s + strspn(s, " \t\r\n");
 }
 
-/* Each returns where the value ends, or NULL with *bad set. */
+/* Each returns the end of the value, or NULL with *bad at the error. */
 static const char *json_value(const char *s, const char **bad);
 
 static const char *json_text(const char *s, const char **bad)

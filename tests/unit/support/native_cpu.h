@@ -1,13 +1,13 @@
-/* tests/unit/support/native_cpu.h: runs machine code on the processor at hand from a given register state
- * and catches what it raises: the judge of the interpreter. */
+/* tests/unit/support/native_cpu.h: runs machine code on the host's processor from a given register state and
+ * catches its faults: the reference for the interpreter. */
 #ifndef TESTS_NATIVE_CPU_H
 #define TESTS_NATIVE_CPU_H
 
 #include "pmu/sim/isa/exec.h"
 
-/* Maps the areas below; false: the window is not to be had here. Once a process. */
+/* Maps the areas below, once per process; false: the host does not provide their addresses. */
 bool judge_open(void);
-/* Takes the signals of faults. Inside each test that runs code: cmocka takes them before it. */
+/* Installs handlers for fault signals. To be called inside each test that runs code, because cmocka installs its own before each test. */
 void judge_catch(void);
 
 /* Executable and writable bytes of the address space. */
@@ -16,15 +16,15 @@ void judge_catch(void);
 #define NATIVE_DATA (SPACE_SCRATCH + 0x100000)
 #define NATIVE_DATA_BYTES 0x2000u
 
-/* Writes a jump out of the run at `at` (14 bytes); judge_exit then says which. */
+/* Writes a jump that ends the run at `at` (14 bytes); judge_exit returns the `which` of the one taken. */
 void judge_exit_stub(uint8_t *at, unsigned which);
 
-/* Runs from regs->rip, all registers as in *regs (vectors to 256 bits where the processor has AVX), until
- * a stub; *regs is what it left. Returns 0, or the signal that stopped it (regs then as before). */
+/* Runs from regs->rip with the registers of *regs (vectors to 256 bits where the processor has AVX) to an exit
+ * stub, and stores the resulting state in *regs. Returns 0, or the signal that stopped the run (*regs is then unchanged). */
 int judge_run(struct hart_regs *regs);
 unsigned judge_exit(void);
 
-/* Whether the processor has what kernels of these enum isa bits need. */
+/* Whether the processor has these extensions (enum isa bits). */
 bool judge_has(uint32_t isa);
 bool judge_has_avx(void);
 

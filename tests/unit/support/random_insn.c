@@ -24,7 +24,7 @@ unsigned random_insn(uint8_t *out)
 {
 	unsigned n = 0, i;
 
-	if (below(8) == 0) { /* corners that a uniform draw would seldom meet */
+	if (below(8) == 0) { /* cases that a uniform draw would seldom produce */
 		switch (below(8)) {
 		case 0: case 1:
 			out[n++] = (uint8_t)(0xD8 | below(8));
@@ -33,7 +33,7 @@ unsigned random_insn(uint8_t *out)
 			out[n++] = 0x0F;
 			out[n++] = below(3) ? 0xAE : 0x18;
 			break;
-		case 3: case 4: case 5: /* VEX maps 2 and 3, prefix 66, no third register as often as not */
+		case 3: case 4: case 5: /* VEX maps 2 and 3 with prefix 66, half of them without a third register */
 			out[n++] = 0xC4;
 			out[n++] = (uint8_t)((draw() & 0xE0) | (2 + below(2)));
 			out[n++] = (uint8_t)((below(2) ? 0x79 : (draw() & 0x78) | 1) | below(2) << 2 | (below(4) == 0) << 7);
@@ -82,7 +82,7 @@ unsigned random_insn(uint8_t *out)
 	}
 	for (i = n; i < 15; i++)
 		out[n++] = (uint8_t)draw();
-	if (below(4) == 0) /* a vector opcode takes VEX.vvvv = none more often than chance would have it */
+	if (below(4) == 0) /* vector instructions have VEX.vvvv = none more often than random bytes do */
 		out[out[0] == 0xC4 ? 2 : 1] |= out[0] == 0xC4 || out[0] == 0xC5 ? 0x78 : 0;
 	return 15;
 }

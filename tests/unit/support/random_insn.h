@@ -7,7 +7,7 @@
 void draw_seed(uint64_t from);  /* not 0 */
 uint64_t draw(void);
 unsigned below(unsigned n);
-/* 15 bytes; whether they begin with an instruction is for the decoder to say. */
+/* 15 bytes; the decoder decides whether they begin with an instruction. */
 unsigned random_insn(uint8_t *out);
 
 #endif

@@ -123,7 +123,7 @@ static void start_libpfm(void)
 	static bool ready;
 	if (ready)
 		return;
-	setenv("LIBPFM_ENCODE_INACTIVE", "1", 1); /* encode for processors that this machine is not */
+	setenv("LIBPFM_ENCODE_INACTIVE", "1", 1); /* encode events of processors other than the host's */
 	assert_int_equal(pfm_initialize(), PFM_SUCCESS);
 	ready = true;
 }

@@ -1,4 +1,4 @@
-/* tests/unit/support/table_find.h: lookups in the product's tables that only tests need. Behind cmocka.h. */
+/* tests/unit/support/table_find.h: lookups in the product's tables that only tests need. Include after cmocka.h. */
 #ifndef TESTS_UNIT_TABLE_FIND_H
 #define TESTS_UNIT_TABLE_FIND_H
 
@@ -17,7 +17,7 @@ static inline const struct processor *processor_named(const char *name)
 	return NULL;
 }
 
-/* The concept of that name of tables/concepts.csv, NULL if there is none. */
+/* The concept of that name in tables/concepts.csv; NULL if there is none. */
 static inline const struct concept *concept_known(const char *name)
 {
 	for (unsigned i = 0; i < concept_count; i++)
