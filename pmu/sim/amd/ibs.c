@@ -6,13 +6,13 @@
  *
  * Fetches: ibs_fetch.c. Not modelled: ops of wrong paths, which are neither counted nor tagged; ops of a tagged instruction beyond its load (the
  * load is its first); IbsCompToRetCtr and IbsTagToRetCtr, branch fields, IbsDcPhysAd and its valid bit, page sizes and IbsOpDcMissOpenMemReqs, which
- * are 0; interrupts: the local vector is masked. A tagged op that a filter keeps out leaves nothing, and counting begins anew. */
+ * are 0; interrupts: the local vector is masked. A tagged op that a filter rejects is not recorded, and counting begins anew. */
 #include "pmu/sim/amd/ibs.h"
 
 #define MSR_OP_CTL   0xC0011033u
 #define MSR_IBS_CTL  0xC001103Au
 #define MSR_OP_DATA4 0xC001103Du
-#define MSR_BRANCH   0xC001103Bu    /* where a tagged branch went */
+#define MSR_BRANCH   0xC001103Bu    /* target of a tagged branch */
 
 enum { CTL, RIP, DATA, DATA2, DATA3, LINEAR, PHYSICAL };
 
@@ -22,12 +22,12 @@ enum { CTL, RIP, DATA, DATA2, DATA3, LINEAR, PHYSICAL };
 #define CTL_VAL      (1ull << 18)
 #define CTL_OPS      (1ull << 19)
 #define CTL_LATENCY  (1ull << 63)
-#define LATENCY_STEP 128u           /* cycles; bits 62:59 have how many of them, less one */
+#define LATENCY_STEP 128u           /* cycles; bits 62:59: the threshold in such steps, less one */
 #define COUNT_SHIFT  32
 #define COUNT_MASK   (0x7FFFFFFull << COUNT_SHIFT)
 #define RANDOM_MASK  0x7Fu
 #define LINE         64u
-#define LEAST        0x90u          /* the least: min_period of Linux events/amd/ibs.c, which 6.12 has not yet */
+#define LEAST        0x90u          /* the smallest maximum: min_period of Linux events/amd/ibs.c, which 6.12 does not have yet */
 
 #define CAP_OP       (1u << 2)
 #define CAP_RDWR     (1u << 3)      /* the count can be written */
@@ -35,7 +35,7 @@ enum { CTL, RIP, DATA, DATA2, DATA3, LINEAR, PHYSICAL };
 #define CAP_BRANCH   (1u << 5)
 #define CAP_WIDE     (1u << 6)      /* 27 bits of maximum */
 #define CAP_SOURCES  (1u << 11)     /* five bits of data source, and the L3-miss filter */
-#define CAP_LATENCY  (1u << 12)     /* the filter by latency */
+#define CAP_LATENCY  (1u << 12)     /* the latency filter */
 
 /* IBS_OP_DATA3 */
 #define D3_LOAD      (1ull << 0)
@@ -140,7 +140,7 @@ static bool wants_ops(const struct machine *m, const struct sim_ibs *s)
 
 bool sim_ibs_wants(const struct machine *m, const struct sim_ibs *s) { return wants_ops(m, s) || sim_ibs_fetch_wants(m, &s->fetch); }
 
-/* IBS_OP_DATA2: the field of three bits of old, and the one of five. */
+/* IBS_OP_DATA2: the original field of three bits, or that of five. */
 static uint64_t data_source(const struct machine *m, enum mem_source source)
 {
 	static const struct { uint8_t old, wide; bool remote; } codes[SRC_NONE + 1] = {
@@ -158,14 +158,14 @@ static uint64_t most_16(uint64_t cycles)
 	return cycles > 0xFFFF ? 0xFFFF : cycles;
 }
 
-/* What of a load's latency lies behind the translation and beyond the first level. */
+/* The part of a load's latency after the translation and beyond the L1D. */
 static uint64_t miss_cycles(const struct machine *m, const struct retired *r)
 {
 	const uint64_t hit = m->l1d_cycles + r->translate_cycles;
 	return r->load_latency > hit ? r->load_latency - hit : 0;
 }
 
-/* Whether the filters keep a tagged op out. */
+/* Whether the filters reject a tagged op. */
 static bool is_kept_out(const struct machine *m, uint64_t ctl, const struct retired *r)
 {
 	const bool missed = r->insn->load && r->source > SRC_L1 && r->source < SRC_NONE && r->source != SRC_LFB && r->source != SRC_L2 && r->source != SRC_L3_UNSHARED &&

@@ -2,11 +2,11 @@
  *
  * AMD64 manual volume 2 (24593), 13.3 "Instruction-Based Sampling"; PPR of family 19h models 10h to 1Fh, MSRC001_1030 to 1032 and MSRC001_103C. A write that
  * enables sampling sets the count to its field, the four bits below to 0 or, with IbsRandEn, to a random number. The fetch at which the count reaches
- * the maximum is tagged; when it is complete, the control register has its tags and latency, the others its addresses and the time of its translation.
- * IbsFetchVal is set, and counting stops until a write clears it. Every write replaces the whole register, the sample in it included.
+ * the maximum is tagged; when it is complete, the control register has its tags and latency, the others its addresses and translation time.
+ * IbsFetchVal is set, and counting stops until a write clears it. Every write replaces the whole register, including the sample in it.
  *
  * A fetch is a line of code that fetch looks up, or a window that the uop cache delivers. Not modelled: fetches of wrong paths and those that are
- * abandoned; errata 1197, 1238 and 1347 of Zen 3; interrupts: the local vector is masked. A tagged fetch that the filter keeps out leaves nothing, and
+ * abandoned; errata 1197, 1238 and 1347 of Zen 3; interrupts: the local vector is masked. A tagged fetch that the filter rejects is not recorded, and
  * counting begins anew. */
 #include "pmu/sim/amd/ibs_fetch.h"
 
@@ -94,7 +94,7 @@ bool sim_ibs_fetch_wants(const struct machine *m, const struct sim_ibs_fetch *s)
 static bool is_beyond(enum mem_source source, enum mem_source level)
 {
 	const bool l3 = source == SRC_L3_UNSHARED || source == SRC_L3_OTHER_CLEAN || source == SRC_L3_OTHER_MODIFIED;
-	if (source <= SRC_LFB || source >= SRC_NONE) /* a line on its way is another fetch's miss */
+	if (source <= SRC_LFB || source >= SRC_NONE) /* a line in flight is another fetch's miss */
 		return false;
 	return level == SRC_L1 || (level == SRC_L2 ? source != SRC_L2 : source != SRC_L2 && !l3);
 }

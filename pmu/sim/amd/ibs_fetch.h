@@ -1,4 +1,4 @@
-/* pmu/sim/amd/ibs_fetch.h: instruction-based sampling of AMD's processors, the fetch half: the registers of one thread and what fills them. */
+/* pmu/sim/amd/ibs_fetch.h: instruction-based sampling of AMD's processors: fetch sampling and its registers of one thread. */
 #ifndef SIM_AMD_IBS_FETCH_H
 #define SIM_AMD_IBS_FETCH_H
 
@@ -8,8 +8,8 @@
 
 struct sim_ibs_fetch {
 	uint64_t control, linear, physical, extended;
-	uint32_t count;  /* of fetches; bits 19:4 stand in the control register */
-	uint32_t state;  /* generator of its lowest bits */
+	uint32_t count;  /* of fetches; the control register has bits 19:4 */
+	uint32_t state;  /* of the generator of its lowest bits */
 	uint64_t taken;  /* samples since reset, for fault.ibs_drop_every */
 };
 
@@ -19,7 +19,7 @@ MUST_CHECK enum status sim_ibs_fetch_read(const struct machine *m, const struct 
 MUST_CHECK enum status sim_ibs_fetch_write(const struct machine *m, struct sim_ibs_fetch *s, uint32_t msr, uint64_t value, enum finding_kind *kind, const char **why);
 /* Whether the next fetches may be sampled. */
 bool sim_ibs_fetch_wants(const struct machine *m, const struct sim_ibs_fetch *s);
-/* For each fetch, in the order in which they begin; page_bytes 0: not known. */
+/* Called for each fetch, in the order of their beginnings; page_bytes 0: unknown. */
 void sim_ibs_fetch_done(const struct machine *m, struct sim_ibs_fetch *s, const struct fetched *f, uint64_t page_bytes);
 
 #endif

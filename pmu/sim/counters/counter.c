@@ -3,9 +3,9 @@
  * Register layouts: SDM volume 3, chapters "Performance Monitoring" and "MSRs" (2016). All code of the simulated machine
  * runs at CPL 0, so a counter without the OS bit counts nothing.
  *
- * Not modelled: performance-monitoring interrupts; the freeze that comes with one acts when the registers are next accessed, that of
- * last-branch records at the next branch, not in the cycle of the overflow. Pin control, AnyThread when two threads share a core, TSX filters, the uncertainty of counts at
- * enable and disable. */
+ * Not modelled: performance-monitoring interrupts (the freeze that goes with one takes effect at the next access to the registers, that
+ * of last-branch records at the next branch, not in the cycle of the overflow); pin control; AnyThread of fixed counters; TSX
+ * filters; the uncertainty of counts at enable and disable. */
 #include "pmu/sim/counters/counter_state.h"
 #include "pmu/text.h"
 
@@ -44,7 +44,7 @@ static unsigned general_tap(const struct counters *p, unsigned n)
 	return (unsigned)p->m->pmu_fixed + n;
 }
 
-/* Where a counter's tap is, and its number there: of the taps that two threads of a core share, each has half. */
+/* The home of a counter's tap, and the tap's number there. Each of a core's two threads has half of the shared taps. */
 static struct signals *tap_home(const struct counters *p, const struct counter *c, unsigned *tap)
 {
 	if (!c->any)
@@ -75,7 +75,7 @@ static void sync_one(struct counters *p, struct counter *c, unsigned tap, uint64
 bool counters_frozen(const struct counters *p) { return p->m->pmu_version >= 4 && (p->global_status & STATUS_CTR_FRZ); }
 bool counters_lbr_frozen(const struct counters *p) { return p->m->pmu_version >= 4 && (p->global_status & STATUS_LBR_FRZ); }
 
-/* Counters whose overflow asks for an interrupt. */
+/* Counters whose overflow requests an interrupt. */
 static uint64_t interrupting(const struct counters *p)
 {
 	uint64_t mask = 0;
@@ -86,7 +86,7 @@ static uint64_t interrupting(const struct counters *p)
 	return mask;
 }
 
-/* FREEZE_PERFMON_ON_PMI and FREEZE_LBRS_ON_PMI: up to version 3 the enable bits are cleared, later the status shows it (SDM
+/* FREEZE_PERFMON_ON_PMI and FREEZE_LBRS_ON_PMI: up to version 3 they clear the enable bits, later they set status bits (SDM
  * 17.4.1, 18.2.4). */
 static void freeze(struct counters *p, uint64_t overflowed)
 {
@@ -159,7 +159,7 @@ static void listen(struct tap *t, unsigned sig)
 	t->listen[sig / 64] |= 1ull << sig % 64;
 }
 
-/* Fixed counter 3 counts slots: as many a cycle as uops can be allocated (SDM volume 3, TOPDOWN.SLOTS). */
+/* Fixed counter 3 counts slots: as many per cycle as uops can be allocated (SDM volume 3, TOPDOWN.SLOTS). */
 #define FIXED_SLOTS 3
 #define FIXED_KNOWN 4
 
@@ -184,11 +184,11 @@ bool counter_is_start_selector(const struct counters *p, unsigned n)
 	return p->m->pmu_start_sequence && n < 4 && p->evtsel[n] == start_selectors[n];
 }
 
-/* No core retires more instructions or uops per cycle, a uop of the fused domain being two at the most: "fewer than cmask" is then true in every cycle. */
+/* An upper bound of the instructions or uops that retire per cycle (a fused uop counts as two): "fewer than a larger cmask" holds in every cycle. */
 #define RETIRED_MOST 15
 static uint64_t retired_most(const struct machine *m) { return 2 * m->core_retire_width < RETIRED_MOST ? 2 * m->core_retire_width : RETIRED_MOST; }
 
-/* Whether the code that runs is of the kind that a select counts. */
+/* Whether a select counts code of the current kind (privilege level, transaction). */
 static bool counts_code(const struct counters *p, uint64_t sel, enum finding_kind *kind, const char **why)
 {
 	if (!p->m->pmu_amd && (sel >> 32 & 1)) {
@@ -206,7 +206,7 @@ static bool counts_code(const struct counters *p, uint64_t sel, enum finding_kin
 	return true;
 }
 
-/* Subscribes to what another register says that the event counts; the reason why that is nothing, or NULL. */
+/* Subscribes to the signals that another register selects for the event. Returns why it selects none, or NULL. */
 static const char *listen_by_register(struct counters *p, const struct sim_event *e, struct tap *t)
 {
 	const unsigned msr = e->flags & EVENT_OFFCORE_0 ? 0 : 1;
@@ -217,7 +217,7 @@ static const char *listen_by_register(struct counters *p, const struct sim_event
 	return NULL;
 }
 
-/* What general counter n's selector asks for. false: it counts nothing; *why and *kind explain it if it is worth a finding. */
+/* *t: the tap that general counter n's selector requests. False: it counts nothing; *why and *kind explain it if it is worth a finding. */
 static bool select_tap(struct counters *p, unsigned n, struct tap *t, enum finding_kind *kind, const char **why)
 {
 	struct counter *c = &p->general[n];
@@ -279,14 +279,14 @@ static bool select_tap(struct counters *p, unsigned n, struct tap *t, enum findi
 	if (c->tagged || c->by_retirement || counter_has_pebs(p, n)) {
 		if (!c->precise) {
 			*kind = FIND_UNMODELLED;
-			*why = rows[0]->flags & EVENT_PRECISE ? "records of this event: no instruction's condition is known for it" : NULL; /* else told by counter_lint */
+			*why = rows[0]->flags & EVENT_PRECISE ? "records of this event: no instruction's condition is known for it" : NULL; /* else counter_lint reports it */
 			return false;
 		}
 		c->every_cycle = t->inv && t->cmask > retired_most(p->m) && !t->edge && !(sel & SEL_ANY) && !c->tagged &&
 			c->precise & (1ull << PRECISE_INSTRUCTIONS | 1ull << PRECISE_UOPS_UNFUSED | 1ull << PRECISE_UOPS_FUSED);
 		if (!c->every_cycle && (t->cmask || t->inv || t->edge || (sel & SEL_ANY))) {
 			*kind = FIND_UNMODELLED;
-			if (!c->tagged && !counter_has_pebs(p, n)) /* else told by counter_lint */
+			if (!c->tagged && !counter_has_pebs(p, n)) /* else counter_lint reports it */
 				*why = "cmask, inv, edge or AnyThread on a counter that counts retired instructions one by one";
 			return false;
 		}
@@ -294,7 +294,7 @@ static bool select_tap(struct counters *p, unsigned n, struct tap *t, enum findi
 	return true;
 }
 
-/* Whether what the counter counts is known instruction by instruction, and another counter writes records: then the order in which both overflow matters. */
+/* Whether the counter's event is known for each instruction while another counter samples: then the order of their overflows matters. */
 static bool counts_beside_samples(const struct counters *p, unsigned n, const struct tap *t)
 {
 	bool samples = false;
@@ -357,7 +357,7 @@ struct counters *counters_init(void *at, const struct machine *m, unsigned threa
 	p->netburst->home[0] = signals;
 	p->netburst->thread[0] = p;
 	p->tag_state = 1;
-	/* After reset all general counters are enabled globally (SDM, IA32_PERF_GLOBAL_CTRL). AMD's manual names no value: none is here. */
+	/* After reset all general counters are enabled globally (SDM, IA32_PERF_GLOBAL_CTRL). AMD's manual states no value; here it is 0. */
 	p->global_ctrl = m->pmu_version >= 2 && !m->pmu_amd ? counter_general_mask(p) : 0;
 	p->started = !m->pmu_start_sequence;
 	if (m->fault_firmware_counting && m->pmu_version) {

@@ -30,14 +30,14 @@ struct counters_env {
 
 size_t counters_bytes(const struct machine *m);
 struct counters *counters_init(void *at, const struct machine *m, unsigned thread, struct signals *signals);
-/* Where taps of counters with AnyThread go if the core has two threads, which share `both`. `first` is the register file of
- * its first thread (p itself for that thread): NetBurst's counters belong to both. */
+/* For a core of two threads: `both` holds the taps of counters with AnyThread; `first` is the register file of the core's
+ * first thread (p itself for that thread). The threads share NetBurst's counters. */
 void counters_pair(struct counters *p, struct counters *first, struct signals *both);
-/* Connects the register file to the machine; *env is copied. Before, there is no memory and time stands at 0. Reports the
- * prefetcher switches' reset state at once. */
+/* Connects the register file to the machine; *env is copied. Before, there is no memory and time is 0. Reports the
+ * reset state of the prefetcher switches at once. */
 void counters_connect(struct counters *p, const struct counters_env *env);
 
-/* The code that runs is at CPL 3, not at CPL 0 as to begin with: which of a counter's USR and OS bits count. Not for NetBurst. */
+/* Sets whether code runs at CPL 3; initially it runs at CPL 0. Decides which of a select's USR and OS bits count. Not for NetBurst. */
 void counters_user(struct counters *p, bool user);
 
 /* ST_FAULT if the processor raises #GP; ST_MISSING if the address is not a register of this file (the caller tries the next
@@ -49,16 +49,16 @@ MUST_CHECK enum status counters_rdpmc(struct counters *p, uint32_t index, uint64
 uint64_t counters_rdtsc(struct counters *p);
 /* CPUID as this thread sees it; MISC_ENABLE changes it (limited leaves). out: EAX EBX ECX EDX. */
 void counters_cpuid(const struct counters *p, uint32_t leaf, uint32_t subleaf, uint32_t out[4]);
-/* The thread slept (parked, or in SMM) for that many of env's cycles: APERF and MPERF stood still. */
+/* The thread slept (parked, or in SMM) for that many of env's cycles: APERF and MPERF did not advance. */
 void counters_halted(struct counters *p, uint64_t cycles);
 /* An SMI was taken. */
 void counters_smi(struct counters *p);
 /* Called for each retired instruction, in program order: PEBS, LBR, load latency. `regs` is the state after it. */
 void counters_retired(struct counters *p, const struct retired *r, const struct hart_regs *regs);
-/* For each fetch of code, in pages of page_bytes, while counters_want_retired says so. */
+/* Called for each fetch of code while counters_want_retired is true; page_bytes: the size of the code's pages. */
 void counters_fetched(struct counters *p, const struct fetched *f, uint64_t page_bytes);
-/* Whether a counter's interrupt has to be taken after the instruction that retired in `cycle`; asked once per instruction,
- * after counters_retired, if interrupts are taken. Only NetBurst's counters raise any. */
+/* Whether a counter's interrupt is due after the instruction that retired in `cycle`. Called once per instruction, after
+ * counters_retired, if interrupts are taken. Only NetBurst's counters raise any. */
 bool counters_interrupt(struct counters *p, uint64_t cycle);
 /* Whether the next event of some counter may leave a record in the debug store. */
 bool counters_armed(const struct counters *p);

@@ -1,4 +1,4 @@
-/* pmu/sim/counters/counter_access.c: reads and writes of the counters' registers, as instructions see them.
+/* pmu/sim/counters/counter_access.c: RDMSR, WRMSR and RDPMC of the counters' registers.
  *
  * Register layouts: SDM volume 3, chapters "Performance Monitoring" and "MSRs" (2016). counter.c states what is not modelled. */
 #include "pmu/sim/counters/counter_state.h"
@@ -113,7 +113,7 @@ static enum status write_global(struct counters *p, uint64_t value, struct sim_f
 		return fault(p, f, FIND_FAULT, MSR_GLOBAL_CTRL, value, "with a PEBS buffer beyond one page this write hangs: here it faults");
 	if (!p->started) {
 		bool selectors = true;
-		const uint64_t four = counter_general_mask(p) & 0xF; /* those that start; the others stay as they are */
+		const uint64_t four = counter_general_mask(p) & 0xF; /* the sequence involves these alone */
 		for (unsigned n = 0; n < 4 && n < m->pmu_general; n++)
 			selectors = selectors && counter_is_start_selector(p, n);
 		if ((value & four) == four && !(value & ~counter_general_mask(p)) && selectors && !p->pebs_enable)

@@ -1,9 +1,9 @@
-/* pmu/sim/counters/counter_adaptive.c: adaptive PEBS records (formats 4 to 6) and what belongs to them.
+/* pmu/sim/counters/counter_adaptive.c: adaptive PEBS records (formats 4 to 6).
  *
- * SDM volume 3, "Adaptive PEBS": a record is the basic group, and those that MSR_PEBS_DATA_CFG asks for, in the order memory,
- * general registers, XMM, last branches; the memory, register and vector groups only where the counter's select says so (bit 34).
+ * SDM volume 3, "Adaptive PEBS": a record is the basic group and, if bit 34 of the counter's select is set, those that MSR_PEBS_DATA_CFG
+ * requests, in the order memory, general registers, XMM, last branches.
  * Latencies: format 4 has the load's in the whole word, later ones the instruction's in bits 15:0 and the cache's in bits 47:32
- * (Linux 6.12 events/intel/ds.c, facts only). Timed PEBS: bits 47:32 of the first word are the cycles since the instruction before retired.
+ * (Linux 6.12 events/intel/ds.c, facts only). Timed PEBS: bits 47:32 of the first word are the cycles since the preceding instruction retired.
  *
  * Not modelled: sampling by fixed counters, the counters group of format 6, fields of transactions (0). */
 #include "pmu/sim/counters/counter_state.h"

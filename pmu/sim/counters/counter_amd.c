@@ -1,7 +1,7 @@
-/* pmu/sim/counters/counter_amd.c: the core counters of AMD's processors, and those of their other registers that this model has.
+/* pmu/sim/counters/counter_amd.c: the core counters of AMD's processors, and their other registers in this model.
  *
  * Addresses and bits: AMD64 manual volume 2 (24593), 13.2 "Performance Monitoring Counters"; Processor Programming References, HWCR and
- * PrefetchControl. The first four counters answer at their old addresses too.
+ * PrefetchControl. The first four counters are also at their old addresses.
  *
  * Not modelled: large increments (event 0xFFF on the odd neighbour), guest and host filters (they filter nothing without SVM), the
  * counters of the L3, the data fabric and the memory controllers; branches of wrong paths in last-branch records, P-state registers. */
@@ -41,7 +41,8 @@ static bool general(const struct counters *p, uint32_t msr, unsigned *n, bool *c
 	return msr >= MSR_OLD_SELECT && *n < old;
 }
 
-/* The newest pair is the first; a source has bits 57:0 and five copies of bit 57, and above them the misprediction, a target three and valid. */
+/* Entry 0 is the newest. A source has its address sign-extended from bit 57 to bit 62, and the misprediction in bit 63; a target has it
+ * sign-extended to bit 60, and the valid bit 63. */
 void counter_amd_branch(struct counters *p, const struct retired *r)
 {
 	const uint64_t from = (uint64_t)((int64_t)(r->ip << 16) >> 16), to = (uint64_t)((int64_t)(r->next_ip << 16) >> 16);
@@ -51,7 +52,7 @@ void counter_amd_branch(struct counters *p, const struct retired *r)
 	p->lbr_to[0] = (to & ~(7ull << 61)) | 1ull << 63;
 }
 
-/* Address of a register of last-branch records; NULL if this machine has none there. *legal: its writable bits. */
+/* The last-branch register at an address, NULL if this machine has none there. *legal: its writable bits. */
 static uint64_t *lbr_register(struct counters *p, uint32_t msr, uint64_t *legal)
 {
 	*legal = ~0ull;
@@ -65,7 +66,7 @@ static uint64_t *lbr_register(struct counters *p, uint32_t msr, uint64_t *legal)
 
 bool counter_amd_lacks(uint32_t msr)
 {
-	/* Platform, power, clock modulation, sensor, MISC_ENABLE, bias: registers of Intel's that AMD's processors do not have. */
+	/* Platform, power, clock modulation, sensor, MISC_ENABLE, bias: Intel registers that AMD's processors lack. */
 	static const uint32_t intel[] = { 0x017, 0x198, 0x199, 0x19A, 0x19B, 0x19C, 0x1A0, 0x1B0, 0x1FC };
 	for (unsigned i = 0; i < COUNT_OF(intel); i++)
 		if (msr == intel[i])

@@ -9,11 +9,10 @@ uint64_t counters_now(const struct counters *p)
 	return p->env.cycle ? p->env.cycle(p->env.self) : 0;
 }
 
-/* If the core clock changes periodically, a number of cycles takes longer or shorter: cycles are split into whole double
- * periods and the rest. */
+/* TSC ticks of `cycles` while the core clock alternates between two ratios: whole double periods, then the rest. */
 static uint64_t float_ticks(const struct machine *m, uint64_t cycles)
 {
-	uint64_t bus = m->fault_ratio_period_us * (m->clock_bus_hz_times_3 / 3) / 1000000 + 1; /* bus clocks a period */
+	uint64_t bus = m->fault_ratio_period_us * (m->clock_bus_hz_times_3 / 3) / 1000000 + 1; /* bus clocks per period */
 	uint64_t first = bus * m->clock_core_ratio, second = bus * m->fault_ratio_other;
 	uint64_t ticks = cycles / (first + second) * 2 * bus * m->clock_tsc_ratio;
 	uint64_t rest = cycles % (first + second);
@@ -32,7 +31,7 @@ uint64_t counters_ticks(const struct counters *p, uint64_t cycles)
 	const struct machine *m = p->m;
 	if (!m->fault_ratio_period_us)
 		return steady_ticks(m, cycles);
-	if (cycles < p->clock_cycle) /* before the last change: as if it had been constant since */
+	if (cycles < p->clock_cycle) /* before the last change: as if the clock had been steady up to it */
 		return p->clock_ticks - steady_ticks(m, p->clock_cycle - cycles);
 	uint64_t since = cycles - p->clock_cycle;
 	return p->clock_ticks + (p->clock_steady ? steady_ticks(m, since) : float_ticks(m, since));

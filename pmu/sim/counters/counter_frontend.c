@@ -1,9 +1,9 @@
-/* pmu/sim/counters/counter_frontend.c: MSR 0x3F7, which says what an event of the front end counts.
+/* pmu/sim/counters/counter_frontend.c: MSR 0x3F7, which selects what the front-end event counts.
  *
- * Values: Intel perfmon, event files of the cores since Skylake (MSRValue of FRONTEND_RETIRED). Each counts instructions that retire behind their cause, of which
- * this model counts the causes, on wrong paths too.
+ * Values: Intel perfmon, event files of the cores since Skylake (MSRValue of FRONTEND_RETIRED). Each counts retired instructions that follow its cause;
+ * this model counts the causes, also on wrong paths.
  *
- * Not modelled: misses of the uop cache (0x1, 0x11), starvation by its length (bits 22:8 of values that end in 0x06), unknown branches (0x17), latencies. */
+ * Not modelled: misses of the uop cache (0x1, 0x11), starvation of a given length (bits 22:8 of values that end in 0x06), unknown branches (0x17), latencies. */
 #include "pmu/sim/counters/counter_state.h"
 
 static const struct { uint32_t value; enum signal sig; } causes[] = {

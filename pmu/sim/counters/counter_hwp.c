@@ -1,9 +1,9 @@
 /* pmu/sim/counters/counter_hwp.c: hardware-controlled performance states of one hardware thread.
  *
- * Addresses, bits and what faults: SDM volume 3, 14.4.1 to 14.4.5.
+ * Addresses, bits and faults: SDM volume 3, 14.4.1 to 14.4.5.
  *
- * Not modelled: notifications, and that a package has one IA32_HWP_REQUEST_PKG (each thread keeps its own). Levels choose no
- * frequency; whether they leave the processor a choice decides with fault.ratio_hwp if the clock moves. */
+ * Not modelled: notifications; the sharing of IA32_HWP_REQUEST_PKG in a package (each thread has its own). Levels select no
+ * frequency; with fault.ratio_hwp the clock is steady if they leave the processor no choice. */
 #include "pmu/sim/counters/counter_state.h"
 
 #define HWP_CAPABILITIES 0x771
@@ -45,7 +45,7 @@ bool counter_hwp_holds(const struct counters *p)
 	return p->hwp_enable && DESIRED(r) && LEAST(r) == DESIRED(r) && GREATEST(r) == DESIRED(r);
 }
 
-/* Whether the register can be accessed: all but two only once HWP is on. */
+/* Whether the register can be accessed: all but two need HWP to be on. */
 static enum status reach(struct counters *p, uint32_t msr, uint64_t value, struct sim_finding *f)
 {
 	if (p->hwp_enable || msr == COUNTER_HWP_ENABLE || msr == HWP_INTERRUPT)

@@ -1,7 +1,7 @@
-/* pmu/sim/counters/counter_lbr.c: last-branch records of Intel's processors: those of a model, and architectural ones.
+/* pmu/sim/counters/counter_lbr.c: last-branch records of Intel's processors, model-specific and architectural.
  *
- * SDM volume 3, "Last Branch, Interrupt, and Exception Recording": a stack of registers whose newest pair MSR_LASTBRANCH_TOS names, and a filter that
- * suppresses kinds of branches. SDM volume 3, "Architectural Last Branch Records": the first entry is the newest, IA32_LBR_CTL starts recording and names
+ * SDM volume 3, "Last Branch, Interrupt, and Exception Recording": a stack of register pairs, with the newest one's number in MSR_LASTBRANCH_TOS, and a
+ * filter that suppresses kinds of branches. SDM volume 3, "Architectural Last Branch Records": the first entry is the newest, IA32_LBR_CTL starts recording and selects
  * the kinds that are recorded, and a write of IA32_LBR_DEPTH clears all entries.
  *
  * Not modelled: the call-stack mode, event logging, records of far branches. */
@@ -26,14 +26,14 @@
 #define INFO_TYPE        56
 #define INFO_CYCLES      (1ull << 60) /* bits 15:0 are valid */
 
-/* A taken branch by bit of MSR_LBR_SELECT; the architectural bit that records it, and its type in IA32_LBR_INFO. */
+/* Kinds of taken branches, numbered by their bits in MSR_LBR_SELECT; the IA32_LBR_CTL bit that records each, and its type in IA32_LBR_INFO. */
 enum kind { JCC = 2, REL_CALL, IND_CALL, RET, IND_JMP, REL_JMP, KINDS };
 static const struct { uint32_t recorded; uint8_t type; } architectural[KINDS] = {
 	[JCC] = { 1u << 16, 0 }, [REL_JMP] = { 1u << 17, 2 }, [IND_JMP] = { 1u << 18, 1 },
 	[REL_CALL] = { 1u << 19, 4 }, [IND_CALL] = { 1u << 20, 3 }, [RET] = { 1u << 21, 5 },
 };
 
-/* Whose filter holds for a thread: its own, or that of its core. */
+/* The register file whose filter applies to a thread: its own, or that of its core. */
 static struct counters *filter(struct counters *p) { return p->m->pmu_lbr_select == 2 ? p->first : p; }
 
 static uint64_t sign_extended(uint64_t address) { return (uint64_t)((int64_t)(address << 16) >> 16); }
@@ -80,7 +80,7 @@ void counter_lbr_branch(struct counters *p, const struct retired *r)
 	p->lbr_info[p->lbr_tos] = missed | cycles_since(p, r);
 }
 
-/* What software reads at an address: the i-th newest is entry i of an architectural stack. */
+/* Architectural records are in order of age, the newest first. */
 unsigned counter_lbr_entry(const struct counters *p, unsigned i)
 {
 	const unsigned pairs = (unsigned)p->m->pmu_lbr_pairs;
@@ -99,7 +99,7 @@ static uint64_t *architectural_register(struct counters *p, uint32_t msr)
 	return msr == IA32_LBR_CTL ? &p->lbr_ctl : msr == IA32_LBR_DEPTH ? &p->lbr_depth : NULL;
 }
 
-/* Address of a last-branch register; NULL if this machine has none there. AMD's are counter_amd.c's. */
+/* AMD's registers are in counter_amd.c. */
 uint64_t *counter_lbr_register(struct counters *p, uint32_t msr)
 {
 	const uint32_t n = p->m->pmu_amd ? 0 : (uint32_t)p->m->pmu_lbr_pairs, from = n > 8 ? MSR_LBR_FROM : 0x40, to = n > 8 ? MSR_LBR_TO : 0x60;
@@ -131,7 +131,7 @@ enum status counter_lbr_written(struct counters *p, uint32_t msr, uint64_t value
 		find(p, f, FIND_SIMULATOR, msr, value, "the call-stack mode of last-branch records: all branches are recorded here");
 	if (msr != IA32_LBR_DEPTH)
 		return ST_OK;
-	if (!value || value % 8 || value > p->m->pmu_lbr_pairs || (value & (value - 1))) { /* as counters_cpuid tells in leaf 0x1C */
+	if (!value || value % 8 || value > p->m->pmu_lbr_pairs || (value & (value - 1))) { /* counters_cpuid, leaf 0x1C */
 		find(p, f, FIND_RESERVED, msr, value, "a depth that CPUID leaf 0x1C does not list raises #GP");
 		return ST_FAULT;
 	}

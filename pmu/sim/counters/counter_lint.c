@@ -1,4 +1,4 @@
-/* pmu/sim/counters/counter_lint.c: mistakes that lie in several registers of a thread together.
+/* pmu/sim/counters/counter_lint.c: mistakes that involve several registers of a thread.
  *
  * Every write is followed by a check. A mistake is reported once, at the write that makes a counter live with it, in whatever order the registers
  * were written, and again only after it has been corrected. A counter is live while its select, the global control and a privilege level enable it.
@@ -34,7 +34,7 @@ static const struct { enum finding_kind kind; const char *why, *cite; } rules[LI
 };
 _Static_assert(LINT_RULES <= 32, "a mask has a bit for every rule");
 
-/* What a counter's event is: one that can be sampled, that of load latency, one that an OFFCORE_RESPONSE register describes. */
+/* A counter's event. precise: it can be sampled; latency: it is that of load latency; offcore: the OFFCORE_RESPONSE register that qualifies it, 1 or 2. */
 struct event { const char *name; bool known, precise, latency; unsigned offcore; };
 
 static struct event event_of(const struct counters *p, uint64_t sel)
@@ -87,8 +87,8 @@ static uint32_t broken(const struct counters *p, unsigned n, uint32_t clash[LINT
 		       !event_of(p, p->evtsel[other]).latency, counter_selector(p, other));
 	if (e.offcore) {
 		const uint64_t asks = p->offcore[e.offcore - 1];
-		const uint64_t streams = p->m->pmu_offcore_format >= 2 ? 3ull << 46 : 0; /* partial and full lines past the caches, of small cores */
-		const uint64_t requests = p->m->pmu_offcore_format ? 0xFFFF | streams : 0xFF; /* bits 7:0 of Nehalem's, 15:0 later */
+		const uint64_t streams = p->m->pmu_offcore_format >= 2 ? 3ull << 46 : 0; /* small cores: streaming writes of partial and full lines */
+		const uint64_t requests = p->m->pmu_offcore_format ? 0xFFFF | streams : 0xFF; /* Nehalem: bits 7:0; later 15:0 */
 		BREAKS(OFFCORE_EMPTY, !(asks & requests) || !(asks & ~requests), MSR_OFFCORE_RSP0 + e.offcore - 1);
 	}
 #undef BREAKS
@@ -109,7 +109,7 @@ void counter_lint(struct counters *p, struct sim_finding *f, uint32_t address, u
 	if (!p->m->pmu_version)
 		return;
 	for (unsigned n = 0; n < p->m->pmu_general; n++) {
-		/* whoever switches all off clears PEBS first, and GLOBAL_CTRL then */
+		/* software that switches everything off clears PEBS_ENABLE first, then GLOBAL_CTRL */
 		const uint32_t mask = broken(p, n, clash) & (address == MSR_PEBS_ENABLE ? ~(1u << LINT_LATENCY_OFF) : ~0u);
 		const bool on = live(p, n);
 		for (uint32_t left = on ? mask & ~p->lint_told[n] : 0; left; left &= left - 1) {

@@ -1,7 +1,7 @@
-/* pmu/sim/counters/counter_metrics.c: PERF_METRICS, beside fixed counter 3: shares of the allocation slots by what became of them.
+/* pmu/sim/counters/counter_metrics.c: PERF_METRICS, which accompanies fixed counter 3: how the allocation slots were used, as shares.
  *
- * Layout: SDM volume 3, "Top-Down Microarchitecture Analysis": a byte each, of which 255 is all slots since fixed counter 3 and this register were written:
- * retiring, bad speculation, frontend bound, backend bound; from Golden Cove on heavy operations, branch mispredictions, fetch latency, memory bound.
+ * Layout: SDM volume 3, "Top-Down Microarchitecture Analysis": one byte each, where 255 stands for all slots since fixed counter 3 and this register were
+ * written: retiring, bad speculation, frontend bound, backend bound; from Golden Cove on also heavy operations, branch mispredictions, fetch latency, memory bound.
  * It counts while fixed counter 3 does and bit 48 of IA32_PERF_GLOBAL_CTRL is set. Reset: counter 3 first, then this register (Linux 6.12, events/intel, facts
  * only).
  *
@@ -12,7 +12,7 @@
 #define CONTROL_METRICS 48
 #define ALL 255u
 
-/* What the byte's tap listens to. */
+/* The signals that each byte's tap listens to. */
 static const enum signal parts[COUNTER_METRICS_MAX][2] = {
 	{ SIG_UOPS_RETIRED_FUSED, SIG_UOPS_RETIRED_FUSED },
 	{ SIG_SLOTS_RECOVERY, SIG_UOPS_ISSUED_WRONG_PATH },
@@ -34,7 +34,7 @@ static uint64_t counted(const struct counters *p, unsigned i)
 	return p->metrics_base[i] + (p->metrics_on ? signals_tap_get(p->signals, tap_of(p, i))->value : 0);
 }
 
-/* Slots since the last write: the base is of slots, the tap of cycles. */
+/* Slots since the last write: the base counts slots, the tap cycles. */
 static uint64_t slots(const struct counters *p)
 {
 	const unsigned i = COUNTER_METRICS_MAX;
@@ -83,7 +83,7 @@ enum status counter_metrics_write(struct counters *p, uint32_t msr, uint64_t val
 		find(p, f, FIND_RESERVED, msr, value, "PERF_METRICS: reserved bits raise #GP");
 		return ST_FAULT;
 	}
-	/* what it says from now on is of the slots that fixed counter 3 has: both are written, or shares are of other slots than the counter's */
+	/* From now on the shares refer to the slots in fixed counter 3. Software that writes one of the two must write both. */
 	const uint64_t all = counter_fixed_value(p, FIXED_SLOTS);
 	if (!value && all && !p->metrics_on)
 		find(p, f, FIND_IGNORED, msr, value, "PERF_METRICS is cleared after fixed counter 3: this one still holds slots");

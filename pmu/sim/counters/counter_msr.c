@@ -3,7 +3,7 @@
  * Addresses and bits: SDM volume 3, chapter "Model-Specific Registers" (2016).
  *
  * Not modelled: frequency requests (the core's clock is the machine file's; turbo is a fault switch), effects of memory
- * types, power and thermal registers beyond keeping what is written. */
+ * types, power and thermal registers beyond storing what is written. */
 #include "pmu/sim/counters/counter_state.h"
 #include "pmu/sim/findings/register.h"
 
@@ -69,7 +69,7 @@ void counter_msr_reset(struct counters *p)
 	counter_hwp_reset(p);
 }
 
-/* Effective switches: locked bits keep their reset value in the register, ignored ones have no effect. */
+/* Tells the machine the switches in effect: locked bits keep their reset value in the register, ignored ones have no effect. */
 void counter_msr_prefetchers(struct counters *p)
 {
 	if (!p->env.prefetchers)
@@ -106,7 +106,7 @@ static uint64_t turbo_limits(const struct machine *m)
 	return ratio * 0x0101010101010101ull;
 }
 
-/* Registers that only keep what is written, and the bits that may be written. */
+/* Registers that only store what is written; *legal: their writable bits. */
 static uint64_t *plain(struct counters *p, uint32_t msr, uint64_t *legal)
 {
 	const struct machine *m = p->m;
@@ -135,7 +135,7 @@ static uint64_t *plain(struct counters *p, uint32_t msr, uint64_t *legal)
 	return NULL;
 }
 
-/* The uncore clock's present ratio: it wanders unless the limits fix it and the fault respects them. */
+/* The uncore clock's current ratio. With the fault it alternates, unless the limits fix it and the fault respects them. */
 static uint64_t uncore_ratio_now(const struct counters *p)
 {
 	const struct machine *m = p->m;
@@ -162,12 +162,12 @@ static bool read_only(struct counters *p, uint32_t msr, uint64_t *value)
 	return false;
 }
 
-/* Number of times that it has been too hot so far; each at the end of a period. */
 static uint64_t heat_cycles(const struct counters *p, uint64_t us)
 {
 	return p->m->core_hz / 1000000 * us;
 }
 
+/* Number of overheatings so far; each is at the end of a period. */
 static uint64_t times_hot(const struct counters *p)
 {
 	const struct machine *m = p->m;

@@ -3,12 +3,12 @@
  * SDM volume 3, "Precise Event Based Sampling" of Core 2, Nehalem, Haswell and Skylake; record layouts: 0x90 bytes (format
  * 0), 0xB0 (1), 0xC0 (2), 0xC8 (3); counter_adaptive.c has later ones. A counter under PEBS counts retired instructions that meet its event, in program order.
  * Its overflow arms PEBS; the first occurrence pmu.pebs_shadow_cycles later writes the record, and the counter is reloaded.
- * While a counter samples, others that count such events count them as instructions retire too; those that are due at one
- * instruction act in the order of their numbers (SDM 18.8.1.1), or as fault.counter_priority says.
+ * While one counter samples, others that count such events also count them as instructions retire. Counters that are due at the
+ * same instruction act in the order of their numbers (SDM 18.8.1.1) or of fault.counter_priority.
  * One load in about pmu.load_latency_tag_every is tagged, by a deterministic generator.
  *
- * Not modelled: branch trace store, the time to write a record and the lines that it evicts, records of one assist for
- * several counters, GLOBAL_CTRL = 0 that does not stop PEBS (errata of versions up to 4), TSX and HLE fields (written as
+ * Not modelled: branch trace store, the time to write a record and the lines that it evicts, records for
+ * several counters in one assist, PEBS that goes on at GLOBAL_CTRL = 0 (errata of versions up to 4), TSX and HLE fields (written as
  * 0). */
 #include "pmu/sim/counters/counter_state.h"
 
@@ -29,7 +29,7 @@
 #define DEBUGCTL_LBR      1u
 #define DEBUGCTL_FREEZE_LBRS (1u << 11)
 #define PRECISE_STORE     (1ull << 63) /* Sandy Bridge: IA32_PMC3 records precise stores */
-#define PERIOD_MOST       (1ull << 31) /* a counter that is further from its overflow counts, and does not sample */
+#define PERIOD_MOST       (1ull << 31) /* a counter further from its overflow only counts, it does not sample */
 #define RECORD_MOST 154 /* words: all groups of an adaptive record, 32 last branches */
 #define LATENCY_LEAST     3 /* SDM: the smallest threshold of MSR_PEBS_LD_LAT */
 
@@ -105,7 +105,7 @@ static void late(struct counters *p, const char *why)
 }
 
 /* Data-source field by source: Nehalem; Sandy Bridge to Broadwell; Skylake server (SDM, and the Linux driver's tables of
- * the same name); Gracemont and Crestmont. The record's format tells which of the first three, where pmu.data_sources does not.
+ * the same name); Gracemont and Crestmont. Where pmu.data_sources is 0, the record's format selects one of the first three.
  * The model does not distinguish shared from exclusive memory answers: Nehalem and Haswell show "exclusive". */
 static uint64_t data_source(const struct counters *p, const struct retired *r)
 {
@@ -131,7 +131,7 @@ static uint64_t data_source(const struct counters *p, const struct retired *r)
 		p->m->pmu_pebs_format > 3 ? 2 : (unsigned)p->m->pmu_pebs_format - 1;
 	uint64_t v = codes[format][r->source];
 	if (!counter_has_auxiliary(p))
-		v = 0; /* wrong, as it may be on a processor: missed the L3, whoever answered */
+		v = 0; /* wrong, as it may be on a processor: "L3 miss", whatever the source */
 	if (format > 0) {
 		v |= (uint64_t)(r->dtlb_level == 3) << 4; /* missed the second-level TLB */
 		v |= (uint64_t)r->insn->lock << 5;
@@ -150,7 +150,7 @@ bool counter_pebs_hangs(struct counters *p, uint64_t global_ctrl)
 static void write_record(struct counters *p, unsigned n, const struct retired *r, const struct hart_regs *g)
 {
 	static const uint16_t sizes[4] = { 0x90, 0xB0, 0xC0, 0xC8 };
-	/* RAX RBX RCX RDX RSI RDI RBP RSP R8 ..: the record's order, in encoding numbers. */
+	/* The record's order, RAX RBX RCX RDX RSI RDI RBP RSP R8 .., as register numbers of the encoding. */
 	static const uint8_t order[16] = { 0, 3, 1, 2, 6, 7, 5, 4, 8, 9, 10, 11, 12, 13, 14, 15 };
 	const bool adaptive = counter_adaptive(p);
 	unsigned format = (unsigned)p->m->pmu_pebs_format, bytes = adaptive ? counter_adaptive_bytes(p, n) : sizes[format];
@@ -180,7 +180,7 @@ static void write_record(struct counters *p, unsigned n, const struct retired *r
 		counters_sync(p);
 		counter_adaptive_fill(p, n, r, g, r->insn->load ? data_source(p, r) : 0, w);
 	} else if (format >= 1) {
-		counters_sync(p); /* the overflows of the others */
+		counters_sync(p); /* overflow bits of the other counters */
 		w[18] = format >= 3 ? 1ull << n : p->global_status | 1ull << n;
 		if (p->general[n].tagged || format >= 2) {
 			w[19] = r->insn->load ? r->effects->load_va : r->insn->store ? r->effects->store_va : 0;
@@ -227,8 +227,8 @@ static void count_one(struct counters *p, unsigned n, const struct retired *r, c
 	}
 }
 
-/* Every cycle is an event: the cycles since the last retirement are counted now. The record is that of the first
- * instruction that retires once PEBS is armed; the counter restarts in that cycle. */
+/* Every cycle is an event: counts the cycles since the last retirement. The first instruction that retires once PEBS is
+ * armed is recorded, and the counter restarts in that cycle. */
 static void count_cycles(struct counters *p, unsigned n, const struct retired *r, const struct hart_regs *g)
 {
 	struct counter *c = &p->general[n];
@@ -263,7 +263,7 @@ static bool tagged_above(struct counters *p, const struct retired *r)
 #define HIGHEST_FIRST 1 /* fault.counter_priority */
 #define RECORDS_LAST  2
 
-/* The counter that acts as the i-th of 2 * pmu.general where all are due at one instruction; false: none does. */
+/* *n: the counter whose turn is the i-th at one instruction; false: none. RECORDS_LAST takes two rounds, the second for counters with PEBS. */
 static bool in_turn(const struct counters *p, unsigned i, unsigned *n)
 {
 	const unsigned general = (unsigned)p->m->pmu_general, order = (unsigned)p->m->fault_counter_priority;

@@ -1,4 +1,4 @@
-/* pmu/sim/counters/counter_precise.c: what of a retired instruction is an occurrence of an event that samples: the conditions of event maps. */
+/* pmu/sim/counters/counter_precise.c: how often the event maps' precise conditions hold for a retired instruction. */
 #include "pmu/sim/counters/counter_state.h"
 #include "pmu/sim/isa/ops.h"
 
@@ -12,7 +12,7 @@ static bool crosses(uint64_t va, unsigned bytes)
 	return (va & 63) + bytes > 64;
 }
 
-/* ADDPS to CMPSD follow each other in four forms: packed single and double, scalar single and double. */
+/* ADDPS to CMPSD have four forms each, in this order: packed single and double, scalar single and double. */
 static bool is_arithmetic(const struct insn *in, unsigned form)
 {
 	return in->op >= OP_ADDPS && in->op <= OP_CMPSD && (unsigned)(in->op - OP_ADDPS) % 4 == form;

@@ -1,10 +1,10 @@
 /* pmu/sim/counters/cpuid.c: CPUID leaves made from the machine file (SDM volume 2A, CPUID).
  *
- * Caches are told by leaf 4 only (leaf 2 says so with descriptor 0xFF), TLBs by leaf 0x18 where
- * control.highest_leaf reaches it, else by no leaf of this model. Of leaf 0xD the sizes of SSE,
- * AVX and AVX-512 state. Of leaf 6 the sensor, turbo, APERF and MPERF.
+ * Caches are reported by leaf 4 only (leaf 2 refers to it with descriptor 0xFF), TLBs by leaf 0x18 where
+ * control.highest_leaf reaches it, else by no leaf of this model. Leaf 0xD reports the sizes of SSE,
+ * AVX and AVX-512 state, leaf 6 the sensor, turbo, HWP, APERF and MPERF.
  *
- * A machine whose vendor is AMD or Hygon tells both as their processors do (AMD64 manual volume 3, appendix E):
+ * A machine whose vendor is AMD or Hygon reports both as their processors do (AMD64 manual volume 3, appendix E):
  * caches by 0x80000005, 0x80000006 and 0x8000001D, TLBs by the first two and 0x80000019; leaves 2, 4 and 0x18 are zero.
  *
  * Not modelled: leaves that this file does not name (they read as zero), differences between cores. */
@@ -39,7 +39,7 @@ static uint32_t letters(const char *s, unsigned at)
 	return v;
 }
 
-/* Bits that hold the numbers 0 .. n-1. */
+/* Number of bits that hold 0 .. n-1. */
 static unsigned bits_for(uint64_t n)
 {
 	unsigned b = 0;
@@ -48,7 +48,7 @@ static unsigned bits_for(uint64_t n)
 	return b;
 }
 
-/* Bits of an APIC id that tell cores of a complex; those that tell complexes of a die, and dies. */
+/* Number of APIC ID bits for the core in its complex, the complex in its die, the core in its socket. */
 static unsigned complex_bits(const struct machine *m) { return bits_for(m->topology_cores / m->topology_complexes); }
 static unsigned die_bits(const struct machine *m) { return bits_for(m->topology_complexes / m->topology_dies); }
 static unsigned cores_bits(const struct machine *m) { return complex_bits(m) + die_bits(m) + bits_for(m->topology_dies); }
@@ -128,11 +128,11 @@ static void leaf10(const struct machine *m, uint32_t out[4])
 		out[3] = (uint32_t)(m->pmu_fixed | m->pmu_fixed_width << 5);
 	if (m->pmu_version >= 5) {
 		out[2] = (uint32_t)mask_of(m->pmu_fixed);
-		out[3] |= 1u << 15; /* AnyThread is gone */
+		out[3] |= 1u << 15; /* no AnyThread */
 	}
 }
 
-/* From version 6 on the counters as bit maps (SDM volume 2A, leaf 23H). */
+/* The counters as bit maps, from version 6 on (SDM volume 2A, leaf 23H). */
 static void leaf35(const struct machine *m, uint32_t subleaf, uint32_t out[4])
 {
 	if (m->pmu_version < 6)
@@ -147,7 +147,7 @@ static void leaf35(const struct machine *m, uint32_t subleaf, uint32_t out[4])
 	}
 }
 
-/* Architectural last-branch records: depths of 8, 16 and 32 as far as there are pairs; linear addresses; filters; the recorded properties of a
+/* Architectural last-branch records: depths of 8, 16 and 32, up to the number of pairs; linear addresses; filters; the recorded properties of a
  * branch. */
 static void leaf28(const struct machine *m, uint32_t out[4])
 {
@@ -195,7 +195,7 @@ static void leaf13(const struct machine *m, uint32_t subleaf, uint32_t out[4])
 		}
 }
 
-/* Deterministic address translation parameters: one subleaf a TLB that is there. */
+/* Deterministic address translation parameters: one subleaf per existing TLB. */
 #define PAGES_4K 1u
 #define PAGES_2M 2u
 #define PAGES_1G 8u
@@ -225,7 +225,7 @@ static void leaf24(const struct machine *m, uint32_t subleaf, uint32_t out[4])
 		out[0] = there - 1; /* the first TLB is always there */
 }
 
-/* How 0x80000006 and 0x80000019 code a number of ways: the largest code that is not above it. */
+/* The code of a number of ways in 0x80000006 and 0x80000019, rounded down. */
 static uint32_t ways_code(uint64_t ways, uint64_t entries)
 {
 	static const uint16_t coded[16] = { 0, 1, 2, 3, 4, 6, 8, 0, 16, 0, 32, 48, 64, 96, 128, 0 };
@@ -243,16 +243,16 @@ static uint32_t most(uint64_t n, uint32_t limit)
 	return n < limit ? (uint32_t)n : limit;
 }
 
-/* A first-level TLB or cache of 0x80000005: ways and number, in one byte each. */
+/* A first-level TLB of 0x80000005: ways and entries, one byte each. */
 static uint32_t bytes_of(uint64_t ways, uint64_t n)
 {
 	return (ways >= n ? (n ? 255u : 0u) : most(ways, 254)) << 8 | most(n, 255);
 }
 
-/* A TLB of 0x80000006 and 0x80000019: data in the upper half, code in the lower. */
-/* The second level is reported in multiples of 32 where twelve bits do not hold it. */
+/* The second level's entries are reported in multiples of 32 where twelve bits cannot hold their number. */
 static uint64_t second_level_unit(const struct machine *m) { return m->stlb_entries > 0xFFF ? 32 : 1; }
 
+/* A TLB of 0x80000006 and 0x80000019: data in a register's upper half, code in the lower. */
 static uint32_t coded_tlb(uint64_t ways, uint64_t entries)
 {
 	return ways_code(ways, entries) << 12 | most(entries, 0xFFF);
@@ -327,7 +327,7 @@ static void extended_amd(const struct counters *p, uint32_t leaf, uint32_t suble
 		out[1] = out[0] ? (uint32_t)m->pmu_general & 0xF : 0;
 		out[0] |= m->pmu_lbr_pairs ? 2 : 0; /* LbrExtV2 */
 		out[1] |= (uint32_t)m->pmu_lbr_pairs << 4;
-		if (out[0] && str_equal(m->pmu_uncore, "fabric")) { /* four of the fabric, four of each memory controller; which of these there are */
+		if (out[0] && str_equal(m->pmu_uncore, "fabric")) { /* four counters of the fabric, four of each memory controller; the mask of controllers */
 			out[1] |= 4u << 10 | most(4 * m->dram_channels, 63) << 16;
 			out[2] = (1u << m->dram_channels) - 1;
 		}
@@ -336,7 +336,7 @@ static void extended_amd(const struct counters *p, uint32_t leaf, uint32_t suble
 		out[0] = apic_id(p);
 		out[1] = apic_id(p) / (1u << bits_for(m->topology_threads)) % (1u << cores_bits(m)) |
 			(uint32_t)(m->topology_threads - 1) << 8;
-		out[2] = p->thread / (uint32_t)(m->topology_threads * m->topology_cores) & 0xFF; /* NodeId; one node a socket */
+		out[2] = p->thread / (uint32_t)(m->topology_threads * m->topology_cores) & 0xFF; /* NodeId; one node per socket */
 		break;
 	case 0x80000026:
 		if (m->control_amd_topology)
@@ -420,13 +420,13 @@ void counters_cpuid(const struct counters *p, uint32_t leaf, uint32_t subleaf, u
 		break;
 	case 7:
 		if (subleaf == 1)
-			out[0] = m->pmu_version >= 6 ? 1u << 8 : 0; /* leaf 0x23 is there */
+			out[0] = m->pmu_version >= 6 ? 1u << 8 : 0; /* leaf 0x23 exists */
 		if (subleaf)
 			break;
 		out[1] = m->cpuid_isa & ISA_AVX2 ? 1u << 5 : 0;
 		out[1] |= m->cpuid_isa & ISA_AVX512 ? 1u << 16 | 1u << 17 | 1u << 31 : 0; /* F, DQ, VL */
 		out[1] |= m->cpuid_isa & ISA_CLFLUSHOPT ? 1u << 23 : 0;
-		out[3] = m->topology_small_cores ? 1u << 15 : 0; /* cores of several kinds */
+		out[3] = m->topology_small_cores ? 1u << 15 : 0; /* hybrid */
 		out[3] |= (uint32_t)m->pmu_lbr_architectural << 19 | (uint32_t)m->pmu_tsx_counter << 13;
 		break;
 	case 10:

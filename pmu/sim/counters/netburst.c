@@ -91,8 +91,8 @@ static uint64_t count(struct counters *p, unsigned c)
  * single one, both, any (SDM: "active thread"). */
 static const uint8_t active[4] = { 1 << 0, 1 << 1 | 1 << 2, 1 << 3, 1 << 1 | 1 << 2 | 1 << 3 };
 
-/* On a core of two threads: where the tap of counter c is, and which thread it subscribes to and when. What belongs to one
- * thread and counts whenever that is awake is a tap of the thread; all that depends on the cycle is a tap of the pair. */
+/* For a core of two threads: returns the home of a counter's tap, and sets the threads that it subscribes to, and when. A counter of
+ * one thread that counts whenever that is awake has a tap of the thread; any other, which depends on the cycle, one of the pair. */
 static uint8_t home_of(struct tap *t, uint32_t cccr, bool condition)
 {
 	const unsigned mode = cccr >> 16 & 3;
@@ -107,7 +107,7 @@ static uint8_t home_of(struct tap *t, uint32_t cccr, bool condition)
 	return 2;
 }
 
-/* Why the ESCR at an address detects nothing of the threads that exist, at CPL 0. */
+/* Why the ESCR at an address detects nothing of the existing threads at CPL 0. */
 static const char *no_thread(const struct counters *p, uint32_t at, unsigned exist, enum finding_kind *kind)
 {
 	const uint32_t escr = p->netburst->escr[at - NETBURST_SIM_ESCR];
@@ -185,7 +185,7 @@ static bool wanted(struct counters *p, unsigned c, struct tap *t, enum finding_k
 	return true;
 }
 
-/* Sets the tap of counter c as the registers say; its value continues. */
+/* Sets the tap of counter c from the registers; its value continues. */
 static void program(struct counters *p, unsigned c, struct sim_finding *f, uint32_t address, uint64_t value)
 {
 	struct tap t;
@@ -228,7 +228,7 @@ static bool in(uint32_t msr, uint32_t first, uint32_t n)
 	return msr >= first && msr - first < n;
 }
 
-/* IA32_PEBS_ENABLE of this thread as thread 0 has it, or the reverse: bits 25 and 26 are "my" and "the other thread's" records. */
+/* Converts IA32_PEBS_ENABLE between this thread's view and thread 0's: bits 25 and 26 are "my" and "the other thread's" records. */
 static uint32_t as_seen(const struct counters *p, uint32_t enable)
 {
 	const uint32_t both = PEBS_T0 | PEBS_T0 << 1;
@@ -260,8 +260,8 @@ static enum status reserved(struct counters *p, struct sim_finding *f, uint32_t 
 	return ST_FAULT;
 }
 
-/* Erratum N15: a counter may ignore a write; here it always ignores the first and takes the second of the same value, and
- * says so when the counter is used after one. */
+/* Erratum N15: a counter may ignore a write; here it always ignores the first and takes the second of the same value. The use
+ * of a counter after one write is reported. */
 static void write_counter(struct counters *p, unsigned c, uint64_t value, struct sim_finding *f)
 {
 	if (!p->netburst->counter[c].written || p->netburst->counter[c].pending != value) {

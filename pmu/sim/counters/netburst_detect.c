@@ -1,8 +1,8 @@
-/* pmu/sim/counters/netburst_detect.c: what NetBurst's ESCRs detect, as the rows of the machine's event map have it (tables/machines/FORMAT.md).
+/* pmu/sim/counters/netburst_detect.c: what NetBurst's ESCRs detect, according to the machine's event map (tables/machines/FORMAT.md).
  *
- * An event's mask is a sum of bits, each with a row of its own, or a filter, whose rows each say for which masks they count. A row may need
- * one of its unit's two ESCRs, another event detected beside it, or the registers of replay tagging; others tag uops for events that count
- * these as they retire. */
+ * An event's mask is a sum of bits, each with a row of its own, or a filter, each of whose rows states the masks for which it counts. A row
+ * may require a certain one of its unit's two ESCRs, another event beside it, or the registers of replay tagging. Some rows tag uops, which
+ * other events count at retirement. */
 #include "pmu/sim/counters/netburst_state.h"
 
 static uint32_t escr_at(const struct counters *p, uint32_t msr)
@@ -22,7 +22,7 @@ static bool counts(const struct machine *m, const struct sim_event *e, uint32_t 
 	return ((mask & e->bits) == e->value) != ((e->flags & EVENT_UNLESS) != 0);
 }
 
-/* Whether the registers of replay tagging hold a row's metric; true of a row without one. */
+/* Whether the registers of replay tagging hold a row's metric; true for a row without one. */
 static bool has_metric(const struct counters *p, const struct sim_event *e)
 {
 	return !(e->flags & EVENT_METRIC) || (e->enable == (p->netburst->pebs_enable & METRIC_BITS) && e->vert == p->netburst->matrix_vert);
@@ -80,7 +80,7 @@ const char *netburst_detect_misuse(const struct counters *p, uint32_t at)
 	return replays && !metric ? "IA32_PEBS_ENABLE and MSR_PEBS_MATRIX_VERT are no metric" : NULL;
 }
 
-/* Uops tagged by an upstream ESCR. */
+/* Adds the uops that an upstream ESCR tags. Returns why there are none, or NULL. */
 static const char *front_end(const struct counters *p, struct tap *t)
 {
 	bool any = false;
@@ -103,7 +103,7 @@ static const char *front_end(const struct counters *p, struct tap *t)
 
 /* ---- what is counted ------------------------------------------------------------------------ */
 
-/* Adds what each bit of the mask detects; why it is nothing, or NULL. */
+/* Adds the signals of each bit of the mask. Returns why they are not counted, or NULL. */
 static const char *sum(const struct counters *p, uint32_t at, uint32_t escr, struct tap *t)
 {
 	const uint32_t mask = ESCR_MASK(escr);
@@ -120,7 +120,7 @@ static const char *sum(const struct counters *p, uint32_t at, uint32_t escr, str
 	return mask && found == mask ? NULL : "no event of this code and mask is in the machine's map: counts nothing";
 }
 
-/* The same of a mask that is a filter. */
+/* The same for a mask that is a filter. */
 static const char *filter(const struct machine *m, uint32_t at, uint32_t escr, struct tap *t)
 {
 	bool any = false;

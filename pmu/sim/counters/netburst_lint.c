@@ -1,5 +1,5 @@
-/* pmu/sim/counters/netburst_lint.c: mistakes in NetBurst's registers, each told once: when a counter is live with it, whatever the order of
- * writes, and again after its CCCR or ESCR got another value.
+/* pmu/sim/counters/netburst_lint.c: mistakes in NetBurst's registers, each reported once when a counter is live with it, whatever the order of
+ * writes, and again after its CCCR or ESCR has changed.
  *
  * Not checked: the contents of the debug store area; a counter that is read by RDPMC after one write of its value. */
 #include "pmu/sim/counters/netburst_state.h"
@@ -10,7 +10,7 @@
 
 enum { TOLD_COUNTER, TOLD_AREA, TOLD_OTHER }; /* index of lint_told: masks of counters */
 
-/* The name of what counter c detects, or NULL: that of the lowest bit of its mask, else of another of its masks. */
+/* The name of the event that the ESCR at an address detects: that of its mask's lowest bit, else of another of the event's rows; NULL: none. */
 static const char *event_name(const struct counters *p, uint32_t at)
 {
 	const uint32_t escr = at ? p->netburst->escr[at - NETBURST_SIM_ESCR] : 0;
@@ -85,7 +85,7 @@ void netburst_sim_lint_select(struct counters *p, uint32_t escr_msr, uint32_t va
 	p->netburst->written[escr_msr - NETBURST_SIM_ESCR] = ++p->netburst->writes;
 }
 
-/* An event was written to the other ESCR of the pair since counter c was last on, its own was not, and no counter reads the other. */
+/* Whether, since counter c was last on, the other ESCR of its pair was written and its own was not, and no counter that is on reads the other. */
 static bool meant_other(const struct counters *p, unsigned c, uint32_t at)
 {
 	const struct sim_netburst *n = p->netburst;

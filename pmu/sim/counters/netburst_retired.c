@@ -3,14 +3,14 @@
  *
  * Sprunt 2002 and SDM volume 3: an event at retirement is counted as its instruction retires, in program order. A uop is
  * tagged if it is of a kind that an ESCR with tag enable detects (front end: loads and stores; execution: arithmetic, four
- * tags), or if it was replayed for what IA32_PEBS_ENABLE and MSR_PEBS_MATRIX_VERT select. Under PEBS the first tagged uop
+ * tags), or if it was replayed for the cause that IA32_PEBS_ENABLE and MSR_PEBS_MATRIX_VERT select. Under PEBS the first tagged uop
  * after an overflow writes a record into the debug-store area, and the counter is reloaded. OVF_PMI raises an interrupt
  * with the event that follows the overflow, FORCE_OVF overflows with each event; the interrupt arrives pmu.pmi_cycles
- * later. An overflow enables the counter of the block's other pair whose CCCR has CASCADE and not ENABLE.
+ * later. An overflow enables the counter of the block's other pair whose CCCR has CASCADE but not ENABLE.
  *
  * Not modelled: sampling, interrupts and cascades of events that are not known at retirement, and of any event under active
- * threads other than any; uops of the execution tags other than arithmetic (ADDPS to CMPSD in their four forms, x87), one
- * per instruction; the extended cascade of IQ's fifth and sixth counter; the time that a record or a handler takes. */
+ * threads other than any; execution tags of uops other than arithmetic (ADDPS to CMPSD in their four forms, x87: one uop
+ * per instruction); the extended cascade of IQ's fifth and sixth counter; the time that a record or a handler takes. */
 #include "pmu/sim/counters/netburst_state.h"
 
 #define CCCR_PMI    (3u << 26) /* OVF_PMI_T0 and T1 */
@@ -18,7 +18,8 @@
 #define PEBS_AT     16 /* IQ_COUNTER4 */
 #define TAG(escr)    ((escr) & ESCR_TAG ? (escr) >> 5 & 15 : 0)
 
-/* The debug-store area: 64-bit form, SDM figure 18-8; 32-bit form, table 17-1. Index, maximum, threshold, reset; record. */
+/* The debug-store area in 32-bit form, SDM table 17-1, and in 64-bit form, figure 18-8: word size; offsets of index, maximum,
+ * threshold and reset; registers in a record. */
 static const struct form { uint8_t word, index, maximum, threshold, reset, registers; } forms[2] = {
 	{ 4, 0x14, 0x18, 0x1C, 0x20, 8 }, { 8, 0x28, 0x30, 0x38, 0x40, 16 } };
 
@@ -58,7 +59,7 @@ static unsigned tags_of_execution(const struct counters *p, const struct retired
 	return tags;
 }
 
-/* How often counter c's event occurs with a retired instruction. */
+/* How often counter c's event occurs in a retired instruction. */
 static unsigned times(const struct counters *p, unsigned c, const struct retired *r)
 {
 	const uint32_t escr = p->netburst->escr[netburst_sim_escr_of(c, p->netburst->cccr[c]) - NETBURST_SIM_ESCR];
@@ -98,7 +99,7 @@ static bool cascades(const struct counters *p, unsigned c)
 	return other != c && (p->netburst->cccr[other] & CCCR_CASCADE || p->netburst->cccr[c] & CCCR_CASCADE);
 }
 
-/* only: the event is known only at retirement. */
+/* Whether counter c's event is known at retirement; *only: it is not known otherwise. */
 static bool known(const struct counters *p, unsigned c, bool *only)
 {
 	const uint32_t at = netburst_sim_escr_of(c, p->netburst->cccr[c]);

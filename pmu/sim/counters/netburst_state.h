@@ -31,7 +31,7 @@
 #define METRIC_BITS   0x0001FFFFu
 #define PEBS_T0       (1u << 25) /* records of thread 0; the next bit: of thread 1 */
 
-/* Units that detect events, by the first of their two ESCRs; IQ's belong to other models. */
+/* Units that detect events, by the first of their two ESCRs; IQ's ESCRs are those of other models. */
 enum unit {
 #define NETBURST_UNIT(name, msr) UNIT_##name = msr,
 #include "pmu/sim/machine/netburst_units.def"
@@ -42,32 +42,32 @@ enum unit {
 uint32_t netburst_sim_escr_of(unsigned c, uint32_t cccr);
 /* The threads that an ESCR detects at CPL 0, where all code runs: bit 0 the first, bit 1 the second. */
 unsigned netburst_sim_threads(uint32_t escr);
-/* 0 or 1 within its core. */
+/* The thread's number within its core. */
 static inline unsigned netburst_sim_own(const struct counters *p) { return p->netburst->thread[1] == p; }
-/* Sets the tap of a counter again. */
+/* Sets the tap of a counter anew. */
 void netburst_sim_program(struct counters *p, unsigned c);
 
-/* netburst_detect.c. What is special about an ESCR's event: the flags of its rows in the machine's map. */
+/* netburst_detect.c. The properties of an ESCR's event: the flags of its rows in the machine's map. */
 uint32_t netburst_detect_kinds(const struct machine *m, uint32_t escr_msr, uint32_t escr);
 /* Adds the signals that an ESCR subscribes to; false with *kind and *why: it counts nothing. */
 bool netburst_detect(const struct counters *p, uint32_t escr_msr, struct tap *t, enum finding_kind *kind, const char **why);
-/* What the other registers lack for it to detect its event; NULL: nothing. */
+/* What other registers lack for the ESCR to detect its event; NULL: nothing. */
 const char *netburst_detect_misuse(const struct counters *p, uint32_t escr_msr);
-/* Whether all that it detects is known of instructions as they retire, and by which of enum precise, as a mask. */
+/* Whether all that the ESCR detects is known at retirement; the conditions of enum precise that it counts, as a mask. */
 bool netburst_detect_retires(const struct counters *p, uint32_t escr_msr);
 uint64_t netburst_detect_conditions(const struct counters *p, uint32_t escr_msr);
-/* After a write to an ESCR: which of them tag uops. */
+/* Called after a write to an ESCR: lists those that tag uops. */
 void netburst_detect_tags(struct counters *p);
 
 /* netburst_retired.c. Whether counter c counts as instructions retire: it samples, raises interrupts or takes part in a
- * cascade, or its event is known in no other way. */
+ * cascade, or its event is only known at retirement. */
 bool netburst_sim_by_retirement(const struct counters *p, unsigned c);
 /* What prevents sampling and cascades of counter c; NULL: nothing. */
 const char *netburst_sim_not_by_retirement(const struct counters *p, unsigned c);
 
 /* netburst_lint.c. Reports the mistake in the registers of counter c, if any, once, when it is live. */
 void netburst_sim_report(struct counters *p, unsigned c, struct sim_finding *f, uint32_t address, uint64_t value, enum finding_kind kind, const char *why);
-/* Before a CCCR, an ESCR gets a value. */
+/* Called before a CCCR, an ESCR is written. */
 void netburst_sim_lint_control(struct counters *p, unsigned c, uint32_t value);
 void netburst_sim_lint_select(struct counters *p, uint32_t escr_msr, uint32_t value);
 

@@ -1,4 +1,4 @@
-/* pmu/sim/findings/register.h: names of the registers of performance monitoring, and which of them a trace can be held against. */
+/* pmu/sim/findings/register.h: names of the performance-monitoring registers, and which of them hold what was written, so that a trace can be compared. */
 #ifndef SIM_REGISTER_H
 #define SIM_REGISTER_H
 
@@ -11,16 +11,15 @@ struct sim_register {
 	uint32_t first, last;
 	bool holds;       /* reads as it was written; else it changes by itself */
 	const char *name; /* numbered from 0 if there are several */
-	const char *counter; /* what the counter is called that has one of these to itself; NULL: no one counter has it */
+	const char *counter; /* what the counter that owns the register is called; NULL: no single counter owns it */
 	const char *paragraph; /* of the manual */
 };
 
-/* The register of performance monitoring at an address of a machine of this kind, whether or not the machine has it; NULL: the address
- * is none of these. */
+/* The performance-monitoring register at an address of machines of this kind, whether or not this one has it; NULL: there is none. */
 const struct sim_register *sim_register_find(const struct machine *m, uint32_t msr);
-/* Adds the paragraph about its register, and the register's counter, to a finding without them. */
+/* Adds the paragraph about its register, and the register's counter, to a finding that lacks them. */
 void sim_register_complete(const struct machine *m, struct sim_finding *f);
-/* "IA32_PERFEVTSEL1 (0x187)"; of others only the address. */
+/* "IA32_PERFEVTSEL1 (0x187)"; of an unknown one only the address. */
 void sim_register_name(struct text *out, const struct machine *m, uint32_t msr);
 
 #endif

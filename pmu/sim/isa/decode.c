@@ -198,12 +198,12 @@ static bool head(struct decoding *d)
 		}
 	}
 	d->opcode = byte;
-	/* SDM vol. 2, 2.1.1: F2 and F3 count before 66 as mandatory prefix */
+	/* SDM vol. 2, 2.1.1: as mandatory prefixes F2 and F3 take precedence over 66 */
 	d->pp = d->rep == 0xF3 ? 2 : d->rep == 0xF2 ? 3 : d->prefix66 ? 1 : 0;
 	return !d->cut;
 }
 
-/* Whether a row is meant by the encoding, the prefixes and the opcode. */
+/* Whether a row matches encoding, prefixes and opcode. */
 static bool row_fits(const struct decoding *d, const struct row *r)
 {
 	if (r->map != d->map || (uint8_t)(d->opcode - r->opcode) >= r->span)
@@ -257,7 +257,7 @@ static uint16_t run_sse(const struct insn *in)
 	}
 }
 
-/* What follows from the rest: dispatch, offsets of address registers, fusion. */
+/* Sets the derived fields: dispatch, offsets of address registers, fusion. */
 static void finish(struct decoding *d, struct insn *out)
 {
 	static const uint8_t log2_bytes[9] = {[1] = 0, [2] = 1, [4] = 2, [8] = 3};

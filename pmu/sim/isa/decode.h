@@ -1,4 +1,4 @@
-/* pmu/sim/isa/decode.h: machine code bytes to a decoded instruction, once per address.
+/* pmu/sim/isa/decode.h: decodes machine code into instructions, once per address.
  *
  * The decoder knows what an instruction is (operands, memory reference, what it reads and
  * writes); exec.h knows what it does; core.h knows, from struct machine, what it costs.
@@ -8,7 +8,7 @@
 
 #include "pmu/base.h"
 
-/* Timing classes: what kind of work the instruction's main uop is. Latency, ports and port
+/* Timing classes: the kind of work that an instruction's main uop does. Latency, ports and port
  * occupancy per class are the machine's (machine.def, section [exec]). */
 enum uop_class {
 	UC_NOP, UC_INT, UC_SHIFT, UC_LEA, UC_IMUL, UC_IMUL128, UC_IDIV32, UC_IDIV64,
@@ -22,8 +22,8 @@ enum uop_class {
 	UC_COUNT
 };
 
-/* Registers as dependency names: general 0-15, vector 16-31 (XMM/YMM/ZMM n as one; 32-47 the
- * upper EVEX ones), x87 stack slots, flags split so that partial-flag effects are visible. */
+/* Register names for dependencies: general 0-15, vector 16-31 (XMM, YMM and ZMM n have one name; 32-47: the upper
+ * ones, EVEX only), x87 stack slots; flags are split so that partial-flag effects are visible. */
 enum reg_name {
 	RN_RAX = 0, RN_RCX, RN_RDX, RN_RBX, RN_RSP, RN_RBP, RN_RSI, RN_RDI, /* .. R15 = 15 */
 	RN_VEC0 = 16, RN_X87 = 48, /* .. 55: stack-relative, RN_X87 is st(0) before the instruction */
@@ -32,13 +32,13 @@ enum reg_name {
 	RN_COUNT = 68, RN_NONE = 255
 };
 
-/* Where the operands of an instruction are; what a handler of exec.c is chosen by. */
+/* Kinds of an instruction's operands (register, immediate, memory), destination first. With op and width they select exec.c's handler. */
 enum operand_kind { KIND_RR, KIND_RI, KIND_RM, KIND_MR, KIND_MI, KIND_COUNT };
 
 struct insn {
-	/* What exec reads, in its first 64 bytes. */
-	uint16_t run;           /* handler: exec's dispatch, set from op, kind and operand_bytes */
-	uint16_t op;            /* enum op (ops.h): what it does, whatever its operands */
+	/* The first 64 bytes: what exec reads. */
+	uint16_t run;           /* the handler that exec dispatches to: from op, kind and operand_bytes */
+	uint16_t op;            /* enum op (ops.h): the operation, whatever its operands */
 	uint8_t length;         /* bytes, 1 .. 15 */
 	uint8_t operand_bytes;  /* 1, 2, 4, 8, 16, 32, 64: width of the operation; scalar: of the element */
 	uint8_t memory_bytes;   /* width of the memory reference, 0 if none; prefetch and CLFLUSH: 1 */
@@ -62,29 +62,29 @@ struct insn {
 	                           LEA, prefetch, CLFLUSH: neither (the latter two set effects.load_va) */
 	bool lock, nontemporal;
 	bool branch, conditional, indirect, call, ret;
-	bool stack;             /* moves RSP as push and pop do: a stack engine does that for nothing */
+	bool stack;             /* moves RSP as PUSH and POP do; a stack engine does that at no cost */
 	bool fusible_first;     /* CMP, TEST, ADD, SUB, AND, INC, DEC that can macro-fuse with a following
 	                           Jcc where the machine fuses that op (not with memory and immediate both) */
 	bool lcp;               /* a length-changing prefix: 66 with imm16, 67 with a moffs */
 	bool vex, evex;
 	bool high_byte;         /* reads or writes AH, CH, DH or BH */
-	bool zero_idiom;        /* xor r,r; pxor x,x; sub r,r: no source for a core that knows them, whatever `reads` says */
+	bool zero_idiom;        /* xor r,r; pxor x,x; sub r,r: on a core that recognises them, `reads` are no dependencies */
 	bool move;              /* register-to-register move, eliminable where the machine can */
 	bool add_constant, add_registers; /* ADD r,imm and ADD r,r of 4 or 8 bytes, eliminable where the machine can */
 	bool rep;               /* REP string instruction */
-	int8_t x87_pop;         /* after it, RN_X87 + i is what was RN_X87 + i + x87_pop (mod 8): 1 pop, -1 push */
+	int8_t x87_pop;         /* after the instruction, RN_X87 + i is what was RN_X87 + i + x87_pop (mod 8): 1 pop, -1 push */
 	bool has_base, has_index, rip_relative;
 	uint8_t base, index, scale; /* of the memory reference; scale 1, 2, 4, 8 */
 	uint8_t dst, src1, src2, src3;  /* operand registers in enum reg_name, RN_NONE if none */
 	int32_t displacement;   /* as encoded, EVEX's disp8 already scaled; rip-relative: from the next instruction */
-	/* Dependencies of the main uop (of the load, if that is all there is). Address registers of the
-	 * memory reference are not among them, except LEA's, which are its sources. */
+	/* Dependencies of the main uop (of the load, if there is no other uop). They exclude the address
+	 * registers of the memory reference, except LEA's, which are its sources. */
 	uint8_t reads[6], writes[4];
 	uint8_t read_count, write_count;
 };
 
 /* Decodes one instruction from bytes[0..available). ST_SYNTAX for an instruction outside the
- * subset or cut short; *bad_length then says how many bytes to show. Long mode only. */
+ * subset or truncated; *bad_length is then the number of bytes to show. Long mode only. */
 MUST_CHECK enum status decode(const uint8_t *bytes, size_t available, struct insn *out, unsigned *bad_length);
 
 

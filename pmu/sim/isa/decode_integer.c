@@ -1,9 +1,9 @@
 /* pmu/sim/isa/decode_integer.c: operands and dependencies of integer and system instructions.
- * What is not modelled stands in decode.c. */
+ * decode.c states what is not modelled. */
 #include "pmu/sim/isa/decode_row.h"
 #include "pmu/sim/isa/exec.h"
 
-/* Byte offset in struct hart_regs and dependency name of a general register of that width. */
+/* Byte offset in struct hart_regs of a general register of that width; *name: its dependency name. */
 static uint16_t register_at(const struct decoding *d, struct insn *out, unsigned number, unsigned bytes, uint8_t *name)
 {
 	if (bytes == 1 && !d->has_rex && number >= 4 && number <= 7) {
@@ -39,7 +39,7 @@ static int64_t immediate(struct decoding *d, struct insn *out, unsigned kind)
 	}
 }
 
-/* Jcc, SETcc, CMOVcc: which flags condition code cc asks (SDM vol. 1, appendix B). */
+/* Jcc, SETcc, CMOVcc: the flags that condition code cc tests (SDM vol. 1, appendix B). */
 static void reads_condition(struct insn *out, unsigned cc)
 {
 	unsigned pair = cc >> 1;
@@ -50,7 +50,7 @@ static void reads_condition(struct insn *out, unsigned cc)
 		decode_reads(out, RN_ZAPSO);
 }
 
-/* Registers that an instruction uses without naming them. */
+/* Implicit register operands. */
 static void implicit(struct insn *out)
 {
 	static const struct { uint16_t op; uint8_t reads[4], writes[4]; } list[] = {
@@ -89,7 +89,7 @@ static void implicit(struct insn *out)
 	}
 }
 
-/* Memory references that ModRM does not name, flags of control transfer, timing class by width. */
+/* Implicit memory references, properties of control transfers, timing classes that depend on the width. */
 static void by_op(struct insn *out)
 {
 	bool modrm_memory = out->kind == KIND_RM || out->kind == KIND_MR;
@@ -185,7 +185,7 @@ bool decode_integer(struct decoding *d, const struct row *r, struct insn *out)
 		e_is_destination = !g_first && !(r->form == F_E && !(attributes & DW));
 		g_at = register_at(d, out, d->reg | d->r, g_first ? bytes : source_bytes, &g_name);
 		if (r->form != F_EG && r->form != F_EGI && r->form != F_EGC && !g_first)
-			out->high_byte = false; /* ModRM.reg was a digit */
+			out->high_byte = false; /* ModRM.reg is an opcode extension */
 		if (!memory)
 			e_at = register_at(d, out, d->rm | d->b, g_first ? source_bytes : bytes, &e_name);
 	}
@@ -196,7 +196,7 @@ bool decode_integer(struct decoding *d, const struct row *r, struct insn *out)
 		out->kind = memory ? KIND_MR : KIND_RR;
 		out->dst = e_name, out->dst_at = e_at;
 		out->src1 = g_name, out->src_at = g_at;
-		if (r->form == F_EGC) { /* SHLD, SHRD by CL; a count of 0 leaves the flags */
+		if (r->form == F_EGC) { /* SHLD, SHRD by CL; a count of 0 leaves the flags unchanged */
 			out->extra = 1;
 			decode_reads(out, RN_RCX);
 			decode_reads(out, RN_CF);
@@ -216,7 +216,7 @@ bool decode_integer(struct decoding *d, const struct row *r, struct insn *out)
 		out->kind = memory ? KIND_MR : KIND_RR;
 		out->dst = e_name, out->dst_at = e_at;
 		out->src1 = RN_RCX, out->src_at = offsetof(struct hart_regs, gpr) + 8 * RN_RCX;
-		decode_reads(out, RN_CF);   /* a count of 0 leaves the flags */
+		decode_reads(out, RN_CF);   /* a count of 0 leaves the flags unchanged */
 		decode_reads(out, RN_ZAPSO);
 		break;
 	case F_E:

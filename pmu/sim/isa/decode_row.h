@@ -1,5 +1,5 @@
-/* pmu/sim/isa/decode_row.h: shapes that the decoder's tables share: rows of the opcode map, forms of
- * operands, the state of one decoding. Private to decode*.c. */
+/* pmu/sim/isa/decode_row.h: types that the decoder's files share: rows of the opcode map, operand
+ * forms, the state of one decoding. Private to decode*.c. */
 #ifndef SIM_DECODE_ROW_H
 #define SIM_DECODE_ROW_H
 
@@ -39,15 +39,15 @@ struct decoding {
 	uint8_t rep;             /* 0, F2, F3 */
 	uint8_t encoding, map, opcode, pp;
 	bool w;
-	uint8_t r, x, b, v;      /* register extensions, in place: 0, 8 (16, 24 for EVEX) */
-	uint8_t vlength;         /* 0 128, 1 256, 2 512 bits */
+	uint8_t r, x, b, v;      /* register extension bits, shifted into place: 0, 8 (EVEX: 16, 24) */
+	uint8_t vlength;         /* 0: 128, 1: 256, 2: 512 bits */
 	bool have_modrm;
 	uint8_t mod, reg, rm;    /* reg and rm without extension */
 	bool disp8;              /* one-byte displacement: EVEX scales it */
 };
 
 uint8_t decode_byte(struct decoding *d);
-/* ModRM, SIB and displacement into out's memory fields. */
+/* Decodes ModRM, SIB and displacement into out's memory fields. */
 void decode_modrm(struct decoding *d, struct insn *out);
 /* D8h-DFh. False: not in the subset. */
 bool decode_x87(struct decoding *d, struct insn *out);
@@ -56,7 +56,7 @@ void decode_writes(struct insn *out, unsigned name);
 /* Operands and dependencies of a vector row. False: these bits raise #UD or are outside the subset. */
 bool decode_vector(struct decoding *d, const struct row *r, struct insn *out);
 bool decode_integer(struct decoding *d, const struct row *r, struct insn *out);
-/* The memory reference of E or W, of that many bytes. */
+/* Sets the width and kinds of the memory reference. */
 void decode_memory(struct insn *out, unsigned bytes, bool load, bool store);
 int64_t decode_immediate(struct decoding *d, unsigned bytes);
 uint16_t decode_attributes(unsigned op);

@@ -1,5 +1,5 @@
 /* pmu/sim/isa/decode_vector.c: operands and dependencies of vector and x87 instructions.
- * What is not modelled stands in decode.c. */
+ * decode.c states what is not modelled. */
 #include "pmu/sim/isa/decode_row.h"
 #include "pmu/sim/isa/exec.h"
 
@@ -17,7 +17,7 @@ static unsigned width(const struct decoding *d, unsigned code)
 	}
 }
 
-/* Loads and stores that need no other uop than the memory's. */
+/* Loads and stores that consist of the memory uop alone. */
 static bool pure_memory(unsigned op)
 {
 	switch (op) {
@@ -136,7 +136,7 @@ bool decode_vector(struct decoding *d, const struct row *r, struct insn *out)
 	default:
 		return false;
 	}
-	if (!uses_h && d->v) /* VEX.vvvv must say "none" */
+	if (!uses_h && d->v) /* an unused VEX.vvvv must be 1111b (here inverted) */
 		return false;
 	if (memory) {
 		decode_memory(out, memory_bytes, load, store);
@@ -237,7 +237,7 @@ static bool x87_register(const struct decoding *d, struct insn *out)
 	switch (d->opcode) {
 	case 0xD8: return arithmetic(out, OP_FARITH, d->reg, d->rm, false);
 	case 0xDC: case 0xDE:
-		/* to st(i): the digits of subtract and reverse subtract change places */
+		/* with st(i) as destination, subtract and reverse subtract (divide likewise) swap their encodings */
 		return arithmetic(out, OP_FARITH_TO, d->reg >= 4 ? d->reg ^ 1u : d->reg, d->rm, d->opcode == 0xDE);
 	case 0xD9:
 		switch (d->reg << 4 | d->rm) {

@@ -1,12 +1,12 @@
-/* pmu/sim/isa/exec.c: dispatch, and the integer ops that kernels consist of, one handler each for
- * operand kind and width: `insn.run` goes straight to the handler.
+/* pmu/sim/isa/exec.c: dispatch, and the integer ops that kernels consist of, with a handler for each
+ * operand kind and width, which `insn.run` selects directly.
  *
  * Not modelled: segments, privilege, alignment checks (AC), breakpoints, single step. */
 #include "pmu/sim/isa/exec_room.h"
 
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 
-/* Results and flags of the ALU ops: a op b, of `bits` bits, both cut to them. */
+/* Results and flags of the ALU ops: a op b, both truncated to `bits` bits. */
 static ALWAYS_INLINE uint64_t cut(uint64_t x, unsigned bits)
 {
 	return bits == 64 ? x : x & ((1ull << bits) - 1);
@@ -17,7 +17,7 @@ static ALWAYS_INLINE uint64_t cut(uint64_t x, unsigned bits)
 #define PARITY_64(n) PARITY_16(n), PARITY_16(n ^ 4), PARITY_16(n ^ 4), PARITY_16(n)
 const uint8_t exec_parity[256] = { PARITY_64(4), PARITY_64((4 ^ 4)), PARITY_64((4 ^ 4)), PARITY_64(4) };
 
-/* CF, OF and AF of r = a + b or a - b; the compiler has carry and overflow of whole registers from the host's own. */
+/* CF, OF and AF of r = a + b or a - b, written so that the compiler takes carry and overflow from the host's flags. */
 static ALWAYS_INLINE uint64_t add_flags(uint64_t a, uint64_t b, uint64_t r, unsigned bits)
 {
 	const unsigned up = 64 - bits;
@@ -68,7 +68,7 @@ static ALWAYS_INLINE uint64_t do_sub(uint64_t a, uint64_t b, uint64_t borrow, un
 	return r;
 }
 
-/* AF is undefined after logic; it is 0 on the processors at hand, and here. */
+/* AF is undefined after logic; here it is 0, as on the processors at hand. */
 static ALWAYS_INLINE uint64_t do_logic(uint64_t r, unsigned bits, uint64_t *f)
 {
 	*f = (*f & ~FLAG_ALL) | exec_flags_zsp(r, bits);
@@ -96,14 +96,14 @@ static ALWAYS_INLINE uint64_t do_step(uint64_t a, bool down, unsigned bits, uint
 #define ALU_INC(a, b, bits, f) do_step(a, false, bits, f)
 #define ALU_DEC(a, b, bits, f) do_step(a, true, bits, f)
 
-/* Guest memory may be touched at any alignment. */
+/* Guest memory may be accessed at any alignment. */
 typedef uint8_t u8;
 typedef uint16_t __attribute__((aligned(1), may_alias)) u16;
 typedef uint32_t __attribute__((aligned(1), may_alias)) u32;
 typedef uint64_t __attribute__((aligned(1), may_alias)) u64;
 
 #define AT(type, at) (*(type *)((uint8_t *)regs + (at)))
-/* A 32-bit result clears the upper half; 8 and 16 leave the rest. */
+/* A 32-bit result clears the upper half; 8- and 16-bit results leave the rest unchanged. */
 #define PUT_8(at, v) (AT(u8, at) = (uint8_t)(v))
 #define PUT_16(at, v) (AT(u16, at) = (uint16_t)(v))
 #define PUT_32(at, v) (AT(u64, at) = (uint32_t)(v))
@@ -188,8 +188,8 @@ typedef uint64_t __attribute__((aligned(1), may_alias)) u64;
 
 #define WIDTHS(form, op) form(op, 0, 8) form(op, 1, 16) form(op, 2, 32) form(op, 3, 64)
 
-/* x op y of doubles where one is zero, neither is denormal, infinite or a NaN, and the result is exact whatever the
- * rounding: what buffers that nobody has filled hold. False: not that. */
+/* x op y of doubles where one is zero, neither is denormal, infinite or a NaN, and the result is exact in any rounding
+ * mode. Buffers that were never filled hold such values. False: another case. */
 static ALWAYS_INLINE bool float_trivial(unsigned run, uint64_t x, uint64_t y, uint64_t *r)
 {
 	const uint64_t sign = 1ull << 63, normals = 0x7FEull << 53, least = 1ull << 53;
@@ -224,8 +224,8 @@ static ALWAYS_INLINE void lea(struct hart_regs *regs, const struct insn *in)
 		PUT_16(in->dst_at, va);
 }
 
-/* One instruction. Compiled twice: `fast` reaches memory through env->ranges only and calls nothing, so
- * that it needs no frame; what it cannot do it leaves, untouched, to the other. */
+/* One instruction. Compiled twice: `fast` accesses memory through env->ranges only and makes only tail calls, so
+ * that it needs no stack frame; what it cannot do it leaves to the other variant, before any change. */
 static ALWAYS_INLINE enum status step(struct hart_regs *regs, const struct insn *in, const struct exec_env *env,
                                                               struct effects *out, uint8_t *vector, const bool fast)
 {
@@ -313,7 +313,7 @@ static __attribute__((noinline)) enum status far(struct hart_regs *regs, const s
 	return step(regs, in, env, out, vector, false);
 }
 
-/* ADDPD, SUBPD and MULPD of trivial operands; apart from the others, which would need a frame for its sake. */
+/* ADDPD, SUBPD and MULPD of trivial operands; separate, because step would need a stack frame for them. */
 static __attribute__((noinline)) enum status floats(struct hart_regs *regs, const struct insn *in, const struct exec_env *env,
                                                     struct effects *out, uint8_t *vector)
 {
@@ -341,7 +341,7 @@ static __attribute__((noinline)) enum status floats(struct hart_regs *regs, cons
 	return ST_OK;
 }
 
-/* Ops without a handler here: by room. */
+/* Ops without a handler in this file. */
 static __attribute__((noinline)) enum status other(struct hart_regs *regs, const struct insn *in, const struct exec_env *env,
                                                    struct effects *out, uint8_t *vector)
 {

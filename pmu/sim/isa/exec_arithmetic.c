@@ -1,6 +1,6 @@
 /* pmu/sim/isa/exec_arithmetic.c: shifts, multiplications and divisions of integers.
  *
- * Where the manual leaves a flag undefined, the value here is the simple one (documented at each op) and need not be any processor's. */
+ * Where the manual leaves a flag undefined, the value here is the simple one (documented at each op) and need not match any processor. */
 #include "pmu/sim/isa/exec_arithmetic.h"
 
 /* Shifts and rotates (SDM vol. 2, SAL/SAR/SHL/SHR and RCL/RCR/ROL/ROR). Flags undefined for some
@@ -46,7 +46,7 @@ uint64_t exec_shift(struct hart_regs *regs, unsigned op, uint64_t a, unsigned co
 		of = (r >> top ^ r >> (top - 1)) & 1;
 		set_flags(regs, FLAG_CF | FLAG_OF, cf | of << 11);
 		return r;
-	default: /* RCL, RCR: through CF, a ring of bits + 1 */
+	default: /* RCL, RCR: rotate bits + 1 bits, CF included */
 		count %= bits + 1;
 		for (; count; count--) {
 			uint64_t out_bit;
@@ -68,7 +68,7 @@ uint64_t exec_shift(struct hart_regs *regs, unsigned op, uint64_t a, unsigned co
 	return r;
 }
 
-/* SHLD, SHRD: undefined for a count above the width (16-bit operands); the source then wraps in. */
+/* SHLD, SHRD. The result is undefined for a count above the width (16-bit operands); here the concatenation of both operands rotates. */
 uint64_t exec_double_shift(struct hart_regs *regs, bool left, uint64_t a, uint64_t b, unsigned count, unsigned bits)
 {
 	uint64_t r, cf;
@@ -76,7 +76,7 @@ uint64_t exec_double_shift(struct hart_regs *regs, bool left, uint64_t a, uint64
 	count &= bits == 64 ? 63 : 31;
 	if (!count)
 		return a;
-	if (count > bits) { /* 16 bits only: as if the concatenation went round */
+	if (count > bits) { /* 16 bits only */
 		count -= bits;
 		uint64_t t = a;
 
@@ -121,7 +121,7 @@ bool exec_divide(struct hart_regs *regs, bool is_signed, uint64_t divisor, unsig
 	if (!divisor || dividend >> bits >= divisor)
 		return false;
 	if (bits == 64) {
-		/* no library for 128-bit division below efi/: the quotient fits, so the host's own DIV does it */
+		/* there is no library routine for 128-bit division below efi/; the quotient fits, so the host's DIV computes it */
 		__asm__("divq %[d]" : "=a"(q), "=d"(r) : [d] "r"(divisor), "a"((uint64_t)dividend), "d"((uint64_t)(dividend >> 64)) : "cc");
 	} else {
 		q = (uint64_t)dividend / divisor;
@@ -148,7 +148,7 @@ bool exec_divide(struct hart_regs *regs, bool is_signed, uint64_t divisor, unsig
 	return true;
 }
 
-/* MUL and IMUL of one operand. ZF and AF, undefined, are 0 and SF, PF by the low half. */
+/* MUL and IMUL of one operand. Undefined flags: ZF and AF are 0; SF and PF follow the low half. */
 void exec_multiply(struct hart_regs *regs, bool is_signed, uint64_t b, unsigned bits)
 {
 	uint64_t a = regs->gpr[RN_RAX] & mask_of(bits), low, high, over;

@@ -1,13 +1,13 @@
-/* pmu/sim/isa/exec_arithmetic.h: shifts, multiplications and divisions of integers, and what the handlers of integers share.
+/* pmu/sim/isa/exec_arithmetic.h: shifts, multiplications and divisions of integers, and helpers of the integer handlers.
  * Private to exec_integer.c and exec_arithmetic.c. */
 #ifndef SIM_EXEC_ARITHMETIC_H
 #define SIM_EXEC_ARITHMETIC_H
 
 #include "pmu/sim/isa/exec_room.h"
 
-/* Shifts and rotates: op OP_ROL to OP_SAR, of a value of `bits` by a masked count; returns the result, flags in regs. */
+/* Shifts and rotates: op OP_ROL to OP_SAR, of a value of `bits` bits; masks the count, returns the result and sets the flags. */
 uint64_t exec_shift(struct hart_regs *regs, unsigned op, uint64_t a, unsigned count, unsigned bits);
-/* SHLD and SHRD: a shifted by count, bits of b come in. */
+/* SHLD and SHRD: a shifted by count, with bits of b shifted in. */
 uint64_t exec_double_shift(struct hart_regs *regs, bool left, uint64_t a, uint64_t b, unsigned count, unsigned bits);
 /* DIV and IDIV of RDX:RAX (AX for bytes) by the divisor. False: #DE, nothing has changed. */
 bool exec_divide(struct hart_regs *regs, bool is_signed, uint64_t divisor, unsigned bits, struct effects *out);
@@ -38,7 +38,7 @@ static inline void put(void *p, unsigned bytes, uint64_t v)
 	}
 }
 
-/* To a register: 32 bits clear the upper half. */
+/* Writes a register; 32 bits clear the upper half. */
 static inline void put_register(void *p, unsigned bytes, uint64_t v)
 {
 	if (bytes == 4)

@@ -1,10 +1,10 @@
 /* pmu/sim/isa/exec_float.c: SSE and AVX floating point, bit-exact: the host's own SSE2 instructions do
- * the arithmetic, 16 bytes at a time, under the guest's MXCSR with all exceptions masked. The host's
- * MXCSR has its control bits back when a function returns; its sticky flags are nobody's. Fused multiply-add and comparisons are done in
- * integers (exec_fma.c and below), because the host may lack FMA and AVX's predicates.
+ * the arithmetic, 16 bytes at a time, under the guest's MXCSR with all exceptions masked. Each function
+ * restores the control bits of the host's MXCSR, but not its sticky flags. Fused multiply-add and comparisons use integer
+ * arithmetic (exec_fma.c and below), because the host may lack FMA and AVX's predicates.
  *
- * Not modelled: with an exception unmasked, the finer rules of which flags a faulting packed
- * operation leaves, and underflow of an exact result. */
+ * Not modelled: with an exception unmasked, the finer rules for the flags that a faulting packed
+ * operation sets, and underflow of an exact result. */
 #include "pmu/sim/isa/exec_room.h"
 
 #define MXCSR_IE 0x01u
@@ -16,8 +16,8 @@
 
 typedef float vf __attribute__((vector_size(16), aligned(1), may_alias));
 
-/* Loading MXCSR is dear. Where the host's control bits are the guest's and its sticky flags are among the
- * guest's, the operation runs under the host's own MXCSR: what it raises is then added to both. */
+/* Loading MXCSR is expensive. If the host's control bits equal the guest's and its sticky flags are a subset of the
+ * guest's, the operation runs under the host's own MXCSR, and the flags that it raises are set in both. */
 static inline bool enter(uint32_t guest, uint32_t *host)
 {
 	uint32_t use = (guest & ~MXCSR_FLAGS) | MXCSR_MASKS;
@@ -29,7 +29,7 @@ static inline bool enter(uint32_t guest, uint32_t *host)
 	return true;
 }
 
-/* The exceptions that came up; the host's control bits are back, without sticky flags if `changed`. */
+/* Returns the sticky flags and, if `changed`, restores the host's control bits with clear sticky flags. */
 static inline uint32_t leave(bool changed, uint32_t host)
 {
 	uint32_t now;
@@ -73,7 +73,7 @@ static bool any_denormal(const uint8_t *p, unsigned bytes, unsigned width)
 	return false;
 }
 
-/* Significant bits of the widest result: what a divider that stops early has to compute. */
+/* Significant bits of the longest result: those that an early-out divider computes. */
 static uint8_t quotient_bits(const uint8_t *p, unsigned bytes, unsigned width)
 {
 	unsigned i, most = 0, fraction = width == 8 ? 52 : 23;
@@ -97,7 +97,7 @@ static uint8_t quotient_bits(const uint8_t *p, unsigned bytes, unsigned width)
 
 enum relation { LESS, EQUAL, GREATER, UNORDERED };
 
-/* How a and b compare, with the exceptions that an ordinary (quiet) comparison raises; *nan: any was a NaN. */
+/* Compares a and b and adds the exceptions of a quiet comparison to *flags; *nan: a or b is a NaN. */
 static enum relation compare(uint64_t a, uint64_t b, unsigned width, uint32_t mxcsr, bool *nan, uint32_t *flags)
 {
 	unsigned fraction = width == 8 ? 52 : 23, bits = 8 * width;
@@ -202,7 +202,7 @@ static void fma_all(const struct insn *in, const uint8_t *a, const uint8_t *b, c
 		*(vf *)r = x; \
 		break; \
 	}
-/* two elements become twice as wide, or four half as wide */
+/* elements become twice (WIDEN) or half (NARROW) as wide */
 #define WIDEN(op, text) \
 	case OP_##op: \
 		for (i = 0; i < n; i += 16) { \
@@ -256,8 +256,8 @@ static unsigned width_of_four(unsigned k)
 	return k & 1 ? 8 : 4;
 }
 
-/* Ops whose denormal operands or results take microcode: arithmetic and conversion between formats.
- * Width of their floating-point sources; 0: the op has no such cost here. */
+/* Ops whose denormal operands or results need a microcode assist: arithmetic and conversion between formats.
+ * Returns the width of their floating-point sources; 0: no assist. */
 static unsigned assist_width(unsigned op)
 {
 	switch (op) {
@@ -335,7 +335,7 @@ bool exec_float(struct hart_regs *regs, const struct insn *in, const uint8_t *a,
 		TO_INTEGER(CVTSD2SI, "cvtsd2si")
 		TO_INTEGER(CVTTSS2SI, "cvttss2si")
 		TO_INTEGER(CVTTSD2SI, "cvttsd2si")
-		case OP_HADDPD: case OP_HADDPS: /* pairs apart, then one addition */
+		case OP_HADDPD: case OP_HADDPS: /* splits the pairs, then adds once */
 			for (i = 0; i < n; i += 16) {
 				vu32 p = *(const vu32 *)(a + i), q = *(const vu32 *)(b + i), x, y;
 
@@ -351,7 +351,7 @@ bool exec_float(struct hart_regs *regs, const struct insn *in, const uint8_t *a,
 				*(vu32 *)(r + i) = x;
 			}
 			break;
-		case OP_ADDSUBPD: case OP_ADDSUBPS: /* element 0 subtracts, 1 adds, ...; flags of each element used only */
+		case OP_ADDSUBPD: case OP_ADDSUBPS: /* even elements subtract, odd ones add, one at a time so that only the operation used raises flags */
 			for (i = 0; i < n; i += active) {
 				unsigned k;
 

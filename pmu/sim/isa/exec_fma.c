@@ -1,6 +1,6 @@
 /* pmu/sim/isa/exec_fma.c: one fused multiply-add, exactly, in integers (IEEE 754-2008, 5.4.1; special
  * values, flags, DAZ and FTZ as in the Intel SDM vol. 1, 11.5 and 14.5).
- * Not modelled: 16-bit numbers, roundings embedded in an instruction. */
+ * Not modelled: half precision, embedded rounding. */
 #include "pmu/sim/isa/exec_room.h"
 
 typedef unsigned __int128 u128;
@@ -47,7 +47,7 @@ static unsigned length(u128 v)
 	return high ? 128 - (unsigned)__builtin_clzll(high) : low ? 64 - (unsigned)__builtin_clzll(low) : 0;
 }
 
-/* digits * 2^exponent, with something below the lowest digit if `sticky`, rounded to the format. */
+/* digits * 2^exponent, plus a nonzero rest below the lowest digit if `sticky`, rounded to the format. */
 static uint64_t round_to(const struct format *f, bool sign, u128 digits, int exponent, bool sticky, uint32_t mxcsr, uint32_t *flags)
 {
 	unsigned mode = mxcsr >> 13 & 3, keep = f->fraction + 1;
@@ -60,7 +60,7 @@ static uint64_t round_to(const struct format *f, bool sign, u128 digits, int exp
 	tiny = false;
 	q = 0;
 	inexact = false;
-	/* First as if the exponent had no lower bound: x86 detects tininess after rounding. Then for good. */
+	/* The first pass ignores the exponent's lower bound, since x86 detects tininess after rounding; the second yields the result. */
 	for (pass = 0; pass < 2; pass++) {
 		bool half, below;
 		u128 kept, rest;
@@ -149,8 +149,8 @@ uint64_t exec_fma(unsigned width, uint64_t a, uint64_t b, uint64_t c, bool negat
 	ep = x.exponent + y.exponent;
 	if (z.zero)
 		return round_to(f, product_sign, p, ep, false, mxcsr, flags);
-	/* Align: both to the lower exponent where they fit in 126 bits, else the smaller one becomes a sticky digit
-	 * below. Room above for the carry: normalise the larger to bit 125. */
+	/* Normalises the larger one to 125 bits, which leaves room for a carry, and aligns the smaller one to its exponent;
+	 * digits shifted out become sticky. */
 	s = z.digits;
 	ez = z.exponent;
 	{
@@ -180,7 +180,7 @@ uint64_t exec_fma(unsigned width, uint64_t a, uint64_t b, uint64_t c, bool negat
 				s = *small - *large;
 				sign = !sign;
 			} else {
-				s = *large - *small - sticky; /* the lost digits are taken from one unit below */
+				s = *large - *small - sticky; /* the lost digits borrow one unit */
 			}
 			if (!s && !sticky)
 				return give_zero(f, (mxcsr >> 13 & 3) == DOWN);

@@ -1,11 +1,11 @@
 /* pmu/sim/isa/exec_integer.c: the rarer integer and system ops, one handler each for all widths.
  *
  * Where the manual leaves a flag undefined, the value here is the simple one (documented at each
- * op) and need not be any processor's. REP MOVS and STOS are carried out whole, without interrupts.
+ * op) and need not match any processor. REP MOVS and STOS execute all iterations, without interrupts.
  * Not modelled: alignment checks, segments, privilege, I/O. */
 #include "pmu/sim/isa/exec_arithmetic.h"
 
-/* MOVS, STOS with or without REP. A fault stops before the element that faults; registers say how far it came. */
+/* MOVS, STOS with or without REP. A fault stops before the element that faults; the registers hold the progress. */
 static enum status string(struct hart_regs *regs, const struct insn *in, const struct exec_env *env, struct effects *out, uint8_t *vector)
 {
 	uint64_t step = regs->rflags & FLAG_DF ? 0ull - in->operand_bytes : in->operand_bytes;
@@ -50,7 +50,7 @@ enum status exec_integer(struct hart_regs *regs, const struct insn *in, const st
 	/* Operands: `a` the destination's old value, `b` the source. */
 	if (in->memory_bytes && !in->stack && op != OP_MOVS && op != OP_STOS && (in->load || in->store)) {
 		va = exec_address(regs, in);
-		if (op >= OP_BT && op <= OP_BTC && in->kind == KIND_MR) /* a bit string: the register says which unit */
+		if (op >= OP_BT && op <= OP_BTC && in->kind == KIND_MR) /* a bit string: the register also selects the operand-sized unit */
 			va += (uint64_t)(((int64_t)sign_extend(get(src, bytes), bits) >> (bits == 64 ? 6 : bits == 32 ? 5 : 4)) * (int64_t)bytes);
 		p = exec_memory(env, va, in->memory_bytes, in->store);
 		if (!p)
@@ -210,7 +210,7 @@ enum status exec_integer(struct hart_regs *regs, const struct insn *in, const st
 			goto page_fault;
 		b = get(p, 8);
 		if (op == OP_POP && in->kind == KIND_MR) {
-			regs->gpr[RN_RSP] += 8; /* an address by RSP sees the new value */
+			regs->gpr[RN_RSP] += 8; /* an address based on RSP uses the new value */
 			va = exec_address(regs, in);
 			p = exec_memory(env, va, 8, true);
 			if (!p) {
@@ -223,7 +223,7 @@ enum status exec_integer(struct hart_regs *regs, const struct insn *in, const st
 			break;
 		}
 		regs->gpr[RN_RSP] += 8 + (op == OP_RET ? (uint64_t)in->immediate : 0);
-		if (op == OP_POPF) { /* as in user mode: IF, IOPL and the rest stay */
+		if (op == OP_POPF) { /* as in user mode: IF, IOPL and the rest are unchanged */
 			set_flags(regs, FLAG_ALL | FLAG_DF, b);
 		} else if (op == OP_RET) {
 			out->taken = true;

@@ -5,7 +5,7 @@
 #include "pmu/sim/isa/exec.h"
 #include "pmu/sim/isa/ops.h"
 
-/* -ffreestanding makes every memcpy a call, even of 8 bytes; these are meant to be moves. */
+/* With -ffreestanding every memcpy is a call, even of 8 bytes; these compile to moves. */
 #define memcpy(to, from, bytes) __builtin_memcpy(to, from, bytes)
 #define memset(to, value, bytes) __builtin_memset(to, value, bytes)
 
@@ -20,7 +20,7 @@
 #define FLAG_ZAPSO (FLAG_PF | FLAG_AF | FLAG_ZF | FLAG_SF | FLAG_OF)
 #define FLAG_ALL (FLAG_CF | FLAG_ZAPSO)
 
-/* Handlers are small and many: left to itself the compiler calls these. */
+/* Handlers are small and many; unforced, the compiler would call these rather than inline them. */
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
 enum vector { VECTOR_DE = 0, VECTOR_UD = 6, VECTOR_GP = 13, VECTOR_PF = 14, VECTOR_MF = 16, VECTOR_XM = 19 };
@@ -35,7 +35,7 @@ static ALWAYS_INLINE uint64_t exec_address(const struct hart_regs *regs, const s
 	return __builtin_expect(in->address32, 0) ? (uint32_t)va : va;
 }
 
-/* Host address by env->ranges; NULL when they do not know it. */
+/* Host address, if env->ranges contain it; else NULL. */
 static ALWAYS_INLINE void *exec_memory_near(const struct exec_env *env, uint64_t va, unsigned bytes, bool write)
 {
 	const struct exec_range *range = &env->ranges[exec_range_slot(va)];
@@ -52,18 +52,18 @@ static inline void *exec_memory(const struct exec_env *env, uint64_t va, unsigne
 	return p ? p : env->memory(env->self, va, bytes, write);
 }
 
-/* The vector half, floating point included: operands are there, memory is checked. */
+/* Vector ops, floating point included. */
 enum status exec_vector(struct hart_regs *regs, const struct insn *in, const struct exec_env *env,
                         struct effects *out, uint8_t *vector);
-/* Integer ops that have one handler each (OP_LAST_ALU < op <= OP_UD2). *next is where execution goes on. */
+/* Integer ops that have one handler each (OP_LAST_ALU < op <= OP_UD2). *next: address of the next instruction. */
 enum status exec_integer(struct hart_regs *regs, const struct insn *in, const struct exec_env *env,
                          struct effects *out, uint64_t *next, uint8_t *vector);
 enum status exec_x87(struct hart_regs *regs, const struct insn *in, const struct exec_env *env,
                      struct effects *out, uint8_t *vector);
 /* Floating-point ops on prepared operands: bytes of a (src1) and b (last source). False: an unmasked
- * exception; MXCSR then has its flag and the destination is as before. */
+ * exception; MXCSR has its flag and the destination is unchanged. */
 bool exec_float(struct hart_regs *regs, const struct insn *in, const uint8_t *a, const uint8_t *b, struct effects *out);
-/* One exact fused multiply-add; bits of a double (width 8) or single (4). Adds to *flags what MXCSR would get. */
+/* One exact fused multiply-add on the bits of doubles (width 8) or singles (4). Adds the MXCSR flags that it raises to *flags. */
 uint64_t exec_fma(unsigned width, uint64_t a, uint64_t b, uint64_t c, bool negate_product, bool negate_addend,
                   uint32_t mxcsr, uint32_t *flags);
 
@@ -84,16 +84,16 @@ static ALWAYS_INLINE bool exec_condition(uint64_t f, unsigned cc)
 	return r ^ (cc & 1);
 }
 
-/* PF of each byte. */
+/* PF by the result's low byte. */
 extern const uint8_t exec_parity[256];
 
-/* ZF, SF and PF of a result of that many bits, already cut to them. */
+/* ZF, SF and PF of a result that is already truncated to `bits` bits. */
 static ALWAYS_INLINE uint64_t exec_flags_zsp(uint64_t r, unsigned bits)
 {
 	return (uint64_t)(r == 0) << 6 | (r >> (bits - 8) & FLAG_SF) | exec_parity[r & 0xFF];
 }
 
-/* Sixteen bytes at any address. */
+/* Sixteen bytes at any alignment. */
 #define VECTOR(name, element) typedef element name __attribute__((vector_size(16), aligned(1), may_alias))
 VECTOR(vu8, uint8_t);
 VECTOR(vs8, int8_t);
@@ -117,7 +117,7 @@ static inline void exec_copy(void *to, const void *from, unsigned bytes)
 	}
 }
 
-/* Register := result of n bytes (at least 16); above them zero or unchanged. */
+/* Writes a result of n bytes (at least 16) to the destination; the bytes above become zero or stay unchanged. */
 static inline void exec_write_vector(struct hart_regs *regs, const struct insn *in, const void *r, unsigned n)
 {
 	uint8_t *to = (uint8_t *)regs->vec[in->vdst];

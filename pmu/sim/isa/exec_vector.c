@@ -1,5 +1,5 @@
 /* pmu/sim/isa/exec_vector.c: vector moves, logic, shuffles and integer arithmetic, 16 bytes at a time,
- * whatever the vector length; with no more than SSE2 asked of the host.
+ * whatever the vector length; the host needs only SSE2.
  * Not modelled: masks, embedded broadcast (decode.c refuses them). */
 #include "pmu/sim/isa/exec_room.h"
 
@@ -16,7 +16,7 @@ static uint64_t element(const uint8_t *p, unsigned bytes)
 	return v;
 }
 
-/* x op y by elements, for all chunks */
+/* x op y by elements, for all 16-byte chunks */
 #define EACH(type, expression) \
 	for (i = 0; i < n; i += 16) { \
 		type x = *(const type *)(a + i), y = *(const type *)(b + i); \
@@ -106,7 +106,7 @@ static bool arithmetic(unsigned op, const uint8_t *a, const uint8_t *b, uint8_t 
 	}
 }
 
-/* Shifts by `count`, each element; counts beyond the width give 0, or the sign. */
+/* Shifts each element by `count`; counts beyond the width give 0, or the sign. */
 static void shift(unsigned op, const uint8_t *a, uint64_t count, uint8_t *r, unsigned n)
 {
 	unsigned i;
@@ -135,7 +135,7 @@ static void shift(unsigned op, const uint8_t *a, uint64_t count, uint8_t *r, uns
 		for (i = 0; i < n; i += 16)
 			*(vs32 *)(r + i) = *(const vs32 *)(a + i) >> (int32_t)(count < 32 ? count : 31);
 		break;
-	default: /* PSRLDQ, PSLLDQ: whole bytes within 16 */
+	default: /* PSRLDQ, PSLLDQ: by bytes, within 16 */
 		if (count > 16)
 			count = 16;
 		for (i = 0; i < n; i += 16)
@@ -175,7 +175,7 @@ static void pack(unsigned op, const uint8_t *a, const uint8_t *b, uint8_t *r, un
 		}
 }
 
-/* PMOVSX, PMOVZX: `from` bytes to `to` bytes an element */
+/* PMOVSX, PMOVZX: from `from` to `to` bytes per element */
 static void extend(const uint8_t *b, uint8_t *r, unsigned n, unsigned from, unsigned to, bool is_signed)
 {
 	unsigned i;
@@ -306,7 +306,7 @@ static unsigned sign_mask(const uint8_t *b, unsigned n, unsigned width)
 	return mask;
 }
 
-/* Bytes that a store writes, from the source register. */
+/* The bytes of the source register that a store writes. */
 static const uint8_t *store_source(const struct hart_regs *regs, const struct insn *in)
 {
 	const uint8_t *from = (const uint8_t *)regs->vec[in->vsrc2];

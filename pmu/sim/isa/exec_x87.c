@@ -1,9 +1,9 @@
 /* pmu/sim/isa/exec_x87.c: the x87 subset, bit-exact: the host's own x87 does the arithmetic under the
- * guest's control word with all exceptions masked; its stack is empty and its control word as
- * before when a function returns.
+ * guest's control word with all exceptions masked. Each function leaves the host's x87 stack
+ * empty and restores its control word.
  *
- * Not modelled: an unmasked exception is #MF at the instruction itself, not at the next one; the
- * instruction and operand pointers; tags other than empty and full (FNSAVE would compute them). */
+ * Not modelled: the delay of an unmasked exception (#MF occurs at the instruction itself, not at the next
+ * one); the instruction and operand pointers; tags other than empty and full (FNSAVE would compute them). */
 #include "pmu/sim/isa/exec_room.h"
 
 struct f80 { uint64_t mantissa; uint16_t exponent; uint16_t pad[3]; };
@@ -49,7 +49,7 @@ static void pop(struct x87 *x)
 
 static const struct f80 indefinite = {0xC000000000000000ull, 0xFFFF, {0}};
 
-/* Runs `code` on the host between control words; %[a] is there for it. Its status word comes back. */
+/* Runs `code` on the host under the guest's control word, with all exceptions masked. */
 #define HOST(code, ...) do { \
 		uint16_t host_cw, guest_cw = x->control | CW_MASKS; \
 		__asm__ volatile("fnstcw %0\n\tfnclex\n\tfldcw %1" : "=m"(host_cw) : "m"(guest_cw)); \
@@ -57,7 +57,7 @@ static const struct f80 indefinite = {0xC000000000000000ull, 0xFFFF, {0}};
 		__asm__ volatile("fnclex\n\tfldcw %0" : : "m"(host_cw)); \
 	} while (0)
 
-/* a op b for a digit of the D8h group, written as bytes: the assemblers disagree about FSUB and FSUBR */
+/* a op b for a digit of the D8h group, encoded as bytes because assemblers disagree about FSUB and FSUBR */
 static uint16_t arithmetic(const struct x87 *x, unsigned digit, struct f80 a, struct f80 b, struct f80 *r)
 {
 	uint16_t sw = 0;
@@ -119,7 +119,7 @@ static void quotient(struct effects *out, struct f80 r)
 		out->divide_bits = (uint8_t)(64 - __builtin_clzll(r.mantissa) - __builtin_ctzll(r.mantissa));
 }
 
-/* Flags of one operation into the status word. False: one of them is not masked. */
+/* Merges an operation's flags into the status word. False: one of them is unmasked. */
 static bool merge(struct x87 *x, uint16_t sw)
 {
 	x->status = (uint16_t)((x->status & ~SW_C1) | (sw & (SW_FLAGS | SW_SF | SW_C1)));
@@ -217,7 +217,7 @@ enum status exec_x87(struct hart_regs *regs, const struct insn *in, const struct
 			sw = arithmetic(x, in->vsrc1, b, a, &r);
 		else
 			sw = arithmetic_memory(x, in->vsrc1, a, small, op == OP_FARITH_M64, &r);
-		out->fp_assist = !underflow && (sw & 2 || is_denormal(r)); /* DE: any operand was denormal */
+		out->fp_assist = !underflow && (sw & 2 || is_denormal(r)); /* DE: an operand is denormal */
 		if (op == OP_FSQRT || in->vsrc1 >= 6)
 			quotient(out, r);
 		good = merge(x, sw);
@@ -263,7 +263,7 @@ enum status exec_x87(struct hart_regs *regs, const struct insn *in, const struct
 		uint16_t value;
 
 		memcpy(&value, small, 2);
-		value = (uint16_t)((value & 0x1F7F) | 0x40); /* what the processor stores of it */
+		value = (uint16_t)((value & 0x1F7F) | 0x40); /* the bits that the processor keeps */
 		out->mxcsr_changed = value != x->control;
 		out->value32 = value;
 		x->control = value;

@@ -20,7 +20,7 @@ static unsigned bits_in(uint64_t x)
 	return (unsigned)(x * 0x0101010101010101ull >> 56);
 }
 
-/* The cycles from .. to - 1 of one word of the bitmap; returns how many count. */
+/* Closes the cycles from .. to - 1 of one word of the bitmap; returns how many count. */
 static uint64_t word_close(struct lane *l, bool inv, bool edge, uint64_t *before, uint64_t from, uint64_t to)
 {
 	const unsigned at = from % 64, n = (unsigned)(to - from);
@@ -51,9 +51,9 @@ void lane_close_bits(struct lane *l, struct tap *tap, struct tap_state *state, u
 	if (edge) {
 		for (; from < last; from += 64)
 			value += word_close(l, inv, edge, &before, from, from + 64);
-	} else if (from < last) { /* whole words: most are empty, or part of a full stretch */
+	} else if (from < last) { /* whole words: most are empty or full */
 		uint64_t some = 0;
-		for (uint64_t at = from; at < last;) { /* up to the ring's end, and on from its beginning */
+		for (uint64_t at = from; at < last;) { /* up to the ring's end, then from its beginning */
 			uint64_t *word = &l->active[(at & RING_MASK) / 64], *end = l->active + RING_WORDS;
 			if ((last - at) / 64 < (uint64_t)(end - word))
 				end = word + (last - at) / 64;
@@ -62,7 +62,7 @@ void lane_close_bits(struct lane *l, struct tap *tap, struct tap_state *state, u
 				const uint64_t now = *word;
 				*word = 0;
 				some += now != 0;
-				if (now & (now - 1)) /* without testing whether there is one, which the host could not predict */
+				if (now & (now - 1)) /* no branch on whether there is a bit, which the host could not predict */
 					some += now == ~0ull ? 63 : bits_in(now) - 1;
 			}
 		}
@@ -81,7 +81,7 @@ void lane_close_counts(struct lane *l, struct tap *tap, struct tap_state *state,
 	const int32_t most = tap->exact ? least : INT32_MAX;
 	bool before = state->before, inv = tap->cmask && tap->inv, edge = tap->edge;
 	const bool sum = lane_adds(tap);
-	const int32_t below = tap->beyond ? least - 1 : 0; /* of a sum: what each cycle has without being counted */
+	const int32_t below = tap->beyond ? least - 1 : 0; /* for a sum: the part of each cycle's count that is not added */
 	uint64_t value = 0;
 	while (from < to) {
 		unsigned i = from & RING_MASK;

@@ -1,8 +1,8 @@
 /* pmu/sim/signals/lane.h: what a tap that is not plain has seen in each open cycle.
  *
- * A bitmap of the cycles in which anything happens; for a threshold of one (or none) a count of bits suffices. Other taps also have a ring of
- * cycles with what was pulsed in each and by how much the level changes there; the bitmap tells which entries are in use. Closing follows the
- * bitmap, so idle stretches cost one step per 64 cycles. Cycles are those of the ring: SIGNAL_RING that may be open at once. */
+ * A bitmap of the cycles in which anything happens; for a threshold of one (or none) a count of its bits suffices. Other taps also have a ring
+ * with the pulses and the level change of each cycle; the bitmap tells which entries are in use. Closing follows the bitmap, so idle stretches
+ * cost one step per 64 cycles. The ring holds the SIGNAL_RING cycles that may be open at once. */
 #ifndef SIM_LANE_H
 #define SIM_LANE_H
 
@@ -43,7 +43,7 @@ static inline void lane_set(struct lane *l, uint64_t from, uint64_t to)
 /* Empties a lane: only open cycles can hold anything, but a tap may be replaced while all are open. counts: it has a ring. */
 void lane_clear(struct lane *l, bool counts);
 
-/* Close the cycles from .. to - 1: what they count is added to the tap's value. The first for a tap with a bitmap alone. */
+/* Close the cycles from .. to - 1: add their counts to the tap's value. The first is for a tap with a bitmap alone. */
 void lane_close_bits(struct lane *l, struct tap *tap, struct tap_state *state, uint64_t from, uint64_t to);
 void lane_close_counts(struct lane *l, struct tap *tap, struct tap_state *state, uint64_t from, uint64_t to);
 

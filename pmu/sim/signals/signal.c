@@ -7,7 +7,7 @@
 
 /* The taps of a signal. */
 struct route {
-	uint32_t plain;  /* bit t: tap t only lane_adds */
+	uint32_t plain;  /* bit t: tap t is plain */
 	uint32_t bits;   /* bit t: tap t needs the cycles in which anything happens */
 	uint32_t counts; /* bit t: tap t needs the count of each cycle */
 };
@@ -46,7 +46,7 @@ bool signals_any(const struct signals *s)
 }
 
 static bool is_plain(const struct tap *t) { return !t->cmask && !t->edge && !t->from && !t->awake; }
-/* Whether it needs the count of a cycle. */
+/* Whether it needs the count of each cycle. */
 static bool is_deep(const struct tap *t) { return !is_plain(t) && (t->cmask > 1 || lane_adds(t)); }
 
 /* Distributes the sums to the plain taps. */
@@ -134,7 +134,7 @@ static bool has_room(struct signals_all *a, unsigned t)
 	return l->active && (l->at || !deep);
 }
 
-/* What a tap that is set anew has seen of open cycles. */
+/* Discards what a tap that is set anew has seen in open cycles. */
 static void forget_open_cycles(struct signals_all *a, unsigned t)
 {
 	hand_out(a);
@@ -177,7 +177,7 @@ void signals_attach_room(struct signals *s, const struct signal_room *room)
 	struct signals_all *a = all(s);
 	a->room = *room;
 	a->attached = true;
-	for (unsigned t = 0; t < TAPS_MAX; t++) { /* those that came before */
+	for (unsigned t = 0; t < TAPS_MAX; t++) { /* those that were set before */
 		const struct tap tap = a->taps[t];
 		if (tap.on && !is_plain(&tap))
 			set_tap(a, t, &tap);
@@ -219,7 +219,7 @@ void signals_tap(struct signals *s, unsigned t, const struct tap *tap)
 		set_tap(a, t, tap);
 		return;
 	}
-	/* most are: a write to one counter programs them all */
+	/* the common case: a write to one counter programs all taps */
 	forget_open_cycles(a, t);
 	a->taps[t] = *tap;
 	a->state[t] = (struct tap_state){ .least = tap->cmask ? tap->cmask : 1 };
@@ -233,7 +233,7 @@ struct tap *signals_tap_get(struct signals *s, unsigned t)
 	return &all(s)->taps[t];
 }
 
-/* The cycle, clipped to the open stretch. */
+/* The cycle, clipped to the open ones. */
 static uint64_t brought_in(const struct signals_all *a, uint64_t cycle)
 {
 	if (cycle < a->head.open)
@@ -328,7 +328,7 @@ static const struct signals *other_half(const struct signals *s)
 	return s->both->half[s->both->half[0] == s];
 }
 
-/* Closes the lanes of these taps up to `to`; taps that do not count then keep nothing. */
+/* Closes the lanes of these taps up to `to`; `quiet` ones do not count. */
 static void lanes_close(struct signals_all *a, uint64_t to, uint32_t taps, uint32_t quiet)
 {
 	for (uint32_t bits = a->attached ? (a->bits_on | a->counts_on) & taps : 0; bits; bits &= bits - 1) {
@@ -342,7 +342,7 @@ static void lanes_close(struct signals_all *a, uint64_t to, uint32_t taps, uint3
 	}
 }
 
-/* Which of a pair's threads are awake in a cycle, one bit each; *until: at most up to this cycle. */
+/* Which of a pair's threads are awake in a cycle, one bit each; lowers *until to the cycle up to which that holds. */
 static unsigned awake_in(const struct signals *both, uint64_t cycle, uint64_t *until)
 {
 	unsigned awake = 0;
