@@ -1,4 +1,4 @@
-/* pmu/sim/machine/event_find.c: looks up event codes in a machine's map; what OFFCORE_RESPONSE counts.
+/* pmu/sim/machine/event_find.c: looks up event codes in a machine's map; decodes OFFCORE_RESPONSE.
  *
  * Not modelled: events that the maps lack; they are flagged, never counted as zero. */
 #include "pmu/sim/machine/event_map.h"
@@ -66,10 +66,11 @@ void sim_offcore_listen(unsigned requests, unsigned responses, uint64_t *listen)
 
 /* Format 0: bits 7:0 request, 15:8 response (libpfm4, nhm OFFCORE_RESPONSE_0). Format 1: bits 15:0 request, where 0 to 6
  * are those of format 0 and 11 is non-temporal stores; bit 16 any response; the supplier and snoop fields above are not
- * decoded (Intel perfmon, OFFCORE_RESPONSE events). Formats 2 and 3: they are, as suppliers 30:17 and snoops 37:31 (SDM volume 3,
- * MSR_OFFCORE_RSP_x, response information; perfmon's values of Sandy Bridge to Sapphire Rapids): a response counts whose supplier
- * and whose snoop are both asked for. Requests 9:7 and 13 are prefetches into the L3, which this model has none of; 10 bus and split
- * locks (Sandy Bridge to Broadwell), later prefetches of the L1 and by software, neither of which it tells apart; 14 those that page walks ask for, which it counts as data reads; 47 full lines written past the caches. */
+ * decoded (Intel perfmon, OFFCORE_RESPONSE events). Formats 2 and 3: they are decoded, suppliers 30:17 and snoops 37:31 (SDM volume 3,
+ * MSR_OFFCORE_RSP_x, response information; perfmon's values of Sandy Bridge to Sapphire Rapids): a response counts if both its supplier
+ * and its snoop are selected. Requests 9:7 and 13 are prefetches into the L3, which this model lacks; 10 are bus and split locks (Sandy
+ * Bridge to Broadwell), later prefetches of the L1 and by software, neither of which it distinguishes; 14 are requests of page walks,
+ * which it counts as data reads; 47 are streaming writes of full lines. */
 struct response { unsigned number; uint64_t suppliers, snoops; };
 #define BITS(high, low) ((2ull << (high)) - (1ull << (low)))
 static const struct response responses[] = {
@@ -79,7 +80,7 @@ static const struct response responses[] = {
 	{ 3, BITS(30, 27), 1ull << 36 },                           /* another socket's cache, modified */
 	{ 4, BITS(30, 27), 1ull << 35 },                           /* ... clean */
 	{ 5, BITS(30, 27), BITS(34, 31) },                         /* memory of another node */
-	{ 6, 0, BITS(34, 31) },                                    /* of this one: bit 22, in format 3 bit 26; the other of the two is remote memory's */
+	{ 6, 0, BITS(34, 31) },                                    /* of this one: bit 22, in format 3 bit 26; the other bit is remote memory's */
 };
 #define FULL_LINES (1ull << 47)
 

@@ -6,7 +6,7 @@
 #include "pmu/text.h"
 
 #define SHOWN 48 /* bytes of a bad value in a message */
-#define WIDE_ROWS 256 /* at most, of a select above 0xFF */
+#define WIDE_ROWS 256 /* most rows with a select above 0xFF */
 
 enum column { COL_UNIT, COL_SELECT, COL_UMASK, COL_MASK, COL_COUNTERS, COL_FLAGS, COL_CONDITION, COL_NAME, COL_SIGNALS, COL_WHY, COL_COUNT };
 static const char *const columns[COL_COUNT] = { "unit", "select", "umask", "mask", "counters", "flags", "condition", "name", "signals", "why" };
@@ -40,11 +40,11 @@ struct reading {
 	const char *file;
 	struct map_text text;
 	struct text problem;
-	uint8_t column[COL_COUNT]; /* what the n-th column of a line is */
+	uint8_t column[COL_COUNT]; /* enum column of a line's n-th cell */
 	unsigned columns;
 	unsigned given;            /* mask of columns that the map has */
-	uint64_t seen[0x10000 / 64]; /* codes of earlier rows, of 16 bits */
-	uint32_t wide[WIDE_ROWS];    /* and those of more */
+	uint64_t seen[0x10000 / 64]; /* 16-bit codes of earlier rows */
+	uint32_t wide[WIDE_ROWS];    /* and wider ones */
 	unsigned wides;
 };
 
@@ -97,7 +97,7 @@ static enum status read_number(struct reading *r, enum column c, const struct ma
 	return parse_u64(cell->at, cell->length, v) == ST_OK && *v <= most ? ST_OK : wrong(r, c, cell, allowed);
 }
 
-/* One of a list's names. */
+/* A name of a list. */
 static enum status read_name(struct reading *r, enum column c, const struct map_cell *cell, const struct map_name *list, unsigned n,
                              bool any_case, uint16_t *value)
 {
@@ -129,7 +129,7 @@ static enum status read_signals(struct reading *r, struct map_cell cell, struct 
 	return ST_OK;
 }
 
-/* What follows a flag's '=', its parts separated by '/': ENABLE/VERT of a metric, UNIT/ESCR/SELECT/MASK of what it is detected beside. */
+/* A flag's value after '=', its parts separated by '/': ENABLE/VERT of a metric, UNIT/ESCR/SELECT/MASK of the event that it counts beside. */
 static enum status read_flag_value(struct reading *r, uint32_t flag, const struct map_cell *word, struct map_cell value, struct sim_event *e)
 {
 	const bool metric = flag == EVENT_METRIC;
@@ -198,7 +198,7 @@ static enum status read_mask(struct reading *r, struct map_cell cell, struct sim
 	return ST_OK;
 }
 
-/* Words that stay: a name, a reason. */
+/* Words that are kept: a name, a reason. */
 static enum status read_words(struct reading *r, enum column c, struct map_cell cell, struct map_cell *words)
 {
 	for (size_t i = 0; i < cell.length; i++)
@@ -208,7 +208,7 @@ static enum status read_words(struct reading *r, enum column c, struct map_cell 
 	return ST_OK;
 }
 
-/* One cell of a row; signals wait until the flags are known. */
+/* One cell of a row, other than signals, which are read once the flags are known. */
 static enum status read_cell(struct reading *r, enum column c, struct map_cell cell, struct sim_event *e, struct map_cell words[2])
 {
 	uint64_t v = 0;
@@ -267,7 +267,7 @@ static enum status see_code(struct reading *r, unsigned code)
 	return seen ? syntax_error(r, "an earlier line has the same code") : ST_OK;
 }
 
-/* What the cells of a row say together. */
+/* Checks the cells of a row against each other. */
 static enum status check_row(struct reading *r, const struct sim_event *e, bool why)
 {
 	const unsigned elsewhere = EVENT_OFFCORE_0 | EVENT_OFFCORE_1 | EVENT_TAGGED | EVENT_RETIREMENT | EVENT_UNMODELLED | EVENT_FRONT_END | EVENT_EXECUTION | EVENT_FRONTEND |
@@ -282,7 +282,7 @@ static enum status check_row(struct reading *r, const struct sim_event *e, bool 
 	if (e->unit && e->select > 0x3F)
 		return syntax_error(r, "select: more than 0x3F, which an ESCR cannot hold");
 	if (e->flags & (EVENT_FILTER | EVENT_METRIC))
-		return ST_OK; /* several may be of one code */
+		return ST_OK; /* several rows may have one code */
 	return see_code(r, e->unit ? (unsigned)(e->unit - units[0].value) / 2 << 10 | (unsigned)e->select << 4 | (unsigned)__builtin_ctz(e->bits) :
 		(unsigned)e->select << 8 | e->umask);
 }

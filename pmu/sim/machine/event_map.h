@@ -1,4 +1,4 @@
-/* pmu/sim/machine/event_map.h: event codes to signals, as a machine's event map has them (tables/machines/maps/).
+/* pmu/sim/machine/event_map.h: maps event codes to signals, by a machine's event map (tables/machines/maps/).
  *
  * These are the simulator's own maps, from libpfm4 and the vendor's event files, with their names; the drivers above the
  * backend have others, from the manuals. */
@@ -37,56 +37,56 @@ enum event_flag {
 	EVENT_TAGGED = 32,     /* counted by the load-latency facility at retirement */
 	EVENT_RETIREMENT = 128,/* no signal: counted from retired instructions by its precise condition */
 	EVENT_EXACTLY_64 = 512,/* counts cycles in which the sum is exactly 64: one signal pulses 64, the others add to it */
-	EVENT_TSC_CLOCK = 1024,/* the signal counts core cycles; the event counts ticks of the time stamp's clock in them */
+	EVENT_TSC_CLOCK = 1024,/* the signal counts core cycles; the event counts TSC ticks in them */
 	EVENT_PRECISE = 2048,  /* no condition here, but the processor can sample it */
 	EVENT_REQUESTS = 256,  /* signals[0] is a mask of request types beyond the L2, whatever the response */
 	EVENT_FRONTEND = 1 << 24, /* MSR 0x3F7 selects what it counts */
 	/* NetBurst */
-	EVENT_INDEPENDENT = 1 << 12,    /* belongs to no thread: counts for whichever is selected */
+	EVENT_INDEPENDENT = 1 << 12,    /* belongs to no thread: counts whichever is selected */
 	EVENT_FRONT_END = 1 << 13,      /* counts the retired uops that an ESCR of TAGS_FRONT_END tagged */
-	EVENT_EXECUTION = 1 << 14,      /* ... of TAGS_EXECUTION, at retirement alone: bit n of the mask those whose tag has bit n */
+	EVENT_EXECUTION = 1 << 14,      /* ... of TAGS_EXECUTION tagged, only at retirement: bit n of the mask selects uops with tag bit n */
 	EVENT_TAGS_FRONT_END = 1 << 15,
 	EVENT_TAGS_EXECUTION = 1 << 16,
-	EVENT_METRIC = 1 << 17,         /* counts replayed uops, while the replay tagging's registers hold `enable` and `vert` */
-	EVENT_FILTER = 1 << 18,         /* its mask is no sum of bits: the row counts if mask & bits == value */
+	EVENT_METRIC = 1 << 17,         /* counts replayed uops while the registers of replay tagging hold `enable` and `vert` */
+	EVENT_FILTER = 1 << 18,         /* its mask is not a sum of bits: the row counts if mask & bits == value */
 	EVENT_UNLESS = 1 << 19,         /* ... if it is not */
 	EVENT_SHARED = 1 << 20,         /* ... and only where several cores share the bus */
-	EVENT_ESCR0 = 1 << 21, EVENT_ESCR1 = 1 << 22, /* the first, the second ESCR of its unit alone detects it */
+	EVENT_ESCR0 = 1 << 21, EVENT_ESCR1 = 1 << 22, /* only the first, the second ESCR of its unit detects it */
 	EVENT_BESIDE = 1 << 23,         /* counts only beside another event */
 };
 
 /* The event that must be detected for another one to count: by the first ESCR of its unit, the second or either. */
 #define BESIDE_EITHER 2u
 struct event_beside {
-	uint16_t unit, mask; /* mask 0: the same mask; else these bits at least */
+	uint16_t unit, mask; /* mask 0: the same mask; else at least these bits */
 	uint8_t escr, select;
 };
 
 struct sim_event {
 	uint16_t unit;         /* NetBurst: first ESCR of the unit that detects it; else 0 */
 	uint16_t select;       /* AMD: 12 bits */
-	uint16_t value, bits;  /* NetBurst: of the mask; bit n: 1 << n both */
+	uint16_t value, bits;  /* NetBurst: of the mask; for bit n both are 1 << n */
 	uint8_t umask;         /* NetBurst: unused */
-	uint8_t counters;      /* mask of general counters that can count it; up to version 4 of 0-3 (and 4-7 as 0-3) */
+	uint8_t counters;      /* mask of general counters that can count it; up to version 4 of 0-3, which holds for 4-7 too */
 	uint32_t flags;        /* enum event_flag */
-	uint32_t enable, vert; /* EVENT_METRIC: IA32_PEBS_ENABLE's and MSR_PEBS_MATRIX_VERT's part */
+	uint32_t enable, vert; /* EVENT_METRIC: the metric in IA32_PEBS_ENABLE and MSR_PEBS_MATRIX_VERT */
 	struct event_beside beside;
 	uint8_t precise;       /* enum precise */
 	uint8_t signal_count;
-	uint16_t signals[EVENT_SIGNALS]; /* their sum */
+	uint16_t signals[EVENT_SIGNALS]; /* which are added */
 	const char *name;
-	const char *why;       /* NetBurst: reason where it counts 0: unmodelled, wrong ESCR, missing companion event; else NULL */
+	const char *why;       /* NetBurst: why it counts 0 (unmodelled, wrong ESCR, missing companion event), or NULL */
 };
 
 /* A machine's event map. */
 struct event_map {
 	unsigned count;
-	bool units; /* of NetBurst: its rows name units */
+	bool units; /* a NetBurst map: its rows name units */
 	const struct sim_event *rows;
 };
 
 /* Reads and checks the text of an event map. `at`: event_map_bytes() of it for the rows, aligned as a pointer, which *out
- * then refers to; NULL: it is checked alone. On failure `problem` (capacity bytes) is one line,
+ * then refers to; NULL: only checks it. On failure `problem` (capacity bytes) is one line,
  * "FILE:LINE: column: what is wrong, what is allowed". */
 size_t event_map_bytes(const char *text, size_t bytes);
 MUST_CHECK enum status event_map_read(const char *file_name, const char *text, size_t bytes, void *at, struct event_map *out,
@@ -103,7 +103,7 @@ unsigned sim_event_select(const struct machine *m, uint64_t value);
 /* Adds to listen[] all signals of requests beyond the L2 whose type is in `requests` (order of OFFCORE_RESPONSE bits 0 to
  * 7) and whose response is in `responses` (order of bits 8 to 15). */
 void sim_offcore_listen(unsigned requests, unsigned responses, uint64_t *listen);
-/* Adds to listen[] the signals of an OFFCORE_RESPONSE value. false: it asks for requests or responses that the model does
+/* Adds to listen[] the signals of an OFFCORE_RESPONSE value. false: it selects requests or responses that the model does
  * not distinguish. */
 bool sim_offcore_signals(const struct machine *m, uint64_t value, uint64_t *listen);
 

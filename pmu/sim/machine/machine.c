@@ -1,7 +1,7 @@
-/* pmu/sim/machine/machine.c: reads a machine file, has it checked as a whole (machine_check.c), derives the clocks.
+/* pmu/sim/machine/machine.c: reads a machine file, has it checked (machine_check.c), derives the clocks.
  *
- * A figure that nobody has published reads `unknown`: the field's preset then stands for it,
- * and the file says so. Fields without a preset must be given. */
+ * An unpublished figure is given as `unknown`, and the field's preset applies. Fields without a
+ * preset must be given. */
 #include "pmu/sim/machine/machine_reading.h"
 
 #define LINE_BYTES 64
@@ -50,7 +50,7 @@ struct text *machine_problem(struct machine_reading *r, unsigned line)
 static enum status read_field(struct machine_reading *r, const struct ini *ini, const struct field *f)
 {
 	if (f->text && same(ini->value, ini->value_length, "unknown"))
-		return ST_OK; /* the preset stands */
+		return ST_OK; /* the preset applies */
 	if (f->text) {
 		char *to = (char *)r->m + f->offset;
 		if (ini->value_length >= MACHINE_TEXT) {
@@ -72,7 +72,7 @@ static enum status read_field(struct machine_reading *r, const struct ini *ini, 
 			         (unsigned long long)f->least, (unsigned long long)f->most);
 			return ST_RANGE;
 		}
-		return ST_OK; /* the preset stands */
+		return ST_OK; /* the preset applies */
 	}
 	uint64_t v;
 	enum status st = parse_u64(ini->value, ini->value_length, &v);
@@ -105,7 +105,7 @@ static size_t word(const char **at, const char *end, const char **start)
 	return (size_t)(*at - *start);
 }
 
-/* Port list: hexadecimal digits, one a port, ascending; '-' is none. */
+/* Port list: hexadecimal digits, one per port, ascending; '-' is none. */
 static bool read_ports(const char *s, size_t n, uint16_t *mask)
 {
 	*mask = 0;
@@ -202,7 +202,7 @@ static enum status read_line(struct machine_reading *r, const struct ini *ini)
 
 /* ---- the whole file ------------------------------------------------------------------------- */
 
-/* Where a field was given, or else the last one of its section; of a section that is not there, the file's end. */
+/* The line of a field, else that of the last field of its section, else the file's last line. */
 static uint32_t line_of(const struct machine_reading *r, unsigned field)
 {
 	uint32_t line = 0;
@@ -249,7 +249,7 @@ static void derive(struct machine *m)
 	m->tsc_hz = m->clock_bus_hz_times_3 * m->clock_tsc_ratio / 3;
 }
 
-/* The machine is called what its file is called, without folder and extension. */
+/* The machine's name is its file's, without folder and extension. */
 static void name_of(const char *file, char *to, size_t capacity)
 {
 	const char *start = file;
@@ -310,7 +310,7 @@ enum status machine_read_beside(const char *file_name, const char *text, size_t 
 	return st;
 }
 
-/* Sections that are of a kind of core. */
+/* Whether a section describes a kind of core. */
 static bool of_kind(const char *section)
 {
 	static const char *const kinds[] = { "core", "front", "uops", "predictor", "store", "load", "l1d", "l1i", "lfb", "l2", "sq", "dtlb", "itlb", "stlb", "walk",

@@ -1,26 +1,26 @@
-/* pmu/sim/machine/machine_check.c: the figures of a machine file against each other.
+/* pmu/sim/machine/machine_check.c: checks the figures of a machine file against each other.
  *
- * Not modelled: whether they fit each other as those of a machine that somebody built; only what the model cannot do without is checked. */
+ * Not checked: whether such a machine could have been built; only what the model requires is. */
 #include "pmu/sim/machine/event_map.h"
 #include "pmu/sim/machine/machine_reading.h"
 #include "pmu/sim/machine/uncore_map.h"
 
-#define MESH_BUSES 3 /* of a socket after its first, a bus_step apart: with boxes, and the last with links */
-#define NODE_BYTES_LEAST 0x1000000u /* code, and what a row maps at the least */
+#define MESH_BUSES 3 /* of a socket after its first, uncore.bus apart, with boxes */
+#define NODE_BYTES_LEAST 0x1000000u /* code, and the least that a row maps */
 
 static bool power_of_two(uint64_t v)
 {
 	return v && !(v & (v - 1));
 }
 
-/* Sets of a cache of 64-byte lines; 0 when the geometry does not divide. */
+/* Sets of a cache of 64-byte lines; 0 if the geometry does not divide evenly. */
 static uint64_t sets_of(uint64_t bytes, uint64_t ways, uint64_t slices)
 {
 	uint64_t way = ways * slices * 64;
 	return bytes % way ? 0 : bytes / way;
 }
 
-/* Small cores, which another built-in machine file describes. */
+/* Checks the small cores, which another built-in machine file describes. */
 static enum status check_small(struct machine_reading *r)
 {
 	struct machine *m = r->m;
@@ -118,7 +118,7 @@ static enum status check_caches(struct machine_reading *r)
 	return ST_OK;
 }
 
-/* Whether a TLB that need not be there can be: with fewer entries than ways it is fully associative. */
+/* Whether the geometry of an optional TLB is valid; with no more entries than ways it is fully associative. */
 static bool sets_fit(uint64_t entries, uint64_t ways)
 {
 	return ways >= entries || power_of_two(sets_of(entries * 64, ways, 1));
@@ -147,7 +147,7 @@ static bool uncore_known(const char *text)
 }
 #undef BOX
 
-/* The uncore's registers where there are boxes. */
+/* Checks the uncore's figures where it has boxes. */
 static enum status check_boxes(struct machine_reading *r)
 {
 	const struct machine *m = r->m;
@@ -250,7 +250,7 @@ static enum status check_pmu(struct machine_reading *r)
 	return check_boxes(r);
 }
 
-/* The map of a name, beside the machine file or built in; key: the field that names it. */
+/* Finds a map, beside the machine file or built in; `name`: the field of r->m that names it. */
 static enum status find_map(struct machine_reading *r, const struct machine_beside *beside, const char *name, const struct machine_file *built_in,
                             unsigned n, struct machine_file *map)
 {

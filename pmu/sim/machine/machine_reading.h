@@ -19,22 +19,22 @@ struct machine_reading {
 	const char *file;
 	struct machine *m;
 	struct text problem;
-	uint32_t field_line[MACHINE_FIELDS]; /* where a field was given, 0 = it was not */
-	uint32_t exec_line[UC_COUNT];        /* likewise of a class of [exec] */
+	uint32_t field_line[MACHINE_FIELDS]; /* line of a field, 0 = not given */
+	uint32_t exec_line[UC_COUNT];        /* likewise for a class of [exec] */
 	uint32_t last_line;
 };
 
-/* Starts the one line of the problem, "FILE:LINE: "; the caller adds what is wrong. */
+/* Begins the problem's line with "FILE:LINE: "; the caller adds what is wrong. */
 struct text *machine_problem(struct machine_reading *r, unsigned line);
 
-/* Complains about the field of r->m that lies at `at`, a number or a text: ST_RANGE. */
+/* Reports a problem of the field at `at` in r->m, a number or a text: ST_RANGE. */
 enum status machine_wrong(struct machine_reading *r, const uint64_t *at, const char *what) MUST_CHECK;
 
-/* What a class of [exec] is called in a file. */
+/* The name of a class of [exec] in a machine file. */
 const char *machine_class_name(unsigned class);
 
-/* The figures of the whole file against each other, and the maps that it names: those beside it (NULL: none) or built in. What the first
- * contradiction is goes into r->problem. */
+/* Checks the file's figures against each other, and the maps that it names, beside it (NULL: none) or built in. r->problem gets the first
+ * contradiction. */
 enum status machine_check(struct machine_reading *r, const struct machine_beside *beside) MUST_CHECK;
 
 #endif

@@ -10,11 +10,11 @@ struct map_name { const char *name; uint32_t value; };
 
 /* Whether n characters are the name b; any_case: b may be in capitals where the text is not. */
 bool map_same(const char *a, size_t n, const char *b, bool any_case);
-/* NULL: no name of the list's n. */
+/* NULL: none of the list's n names. */
 const struct map_name *map_find_name(const struct map_name *list, unsigned n, const char *at, size_t length, bool any_case);
 /* The next line that is neither blank nor a comment, without blanks at its end; false: there is none. */
 bool map_next_line(struct map_text *text, struct map_cell *line);
-/* Lines of a text, the last one without its end counted. */
+/* Number of lines of a text; what follows the last line end counts as one. */
 size_t map_lines(const char *text, size_t bytes);
 /* Copies a cell to *at with a terminating zero, and moves *at past it. */
 const char *map_keep(char **at, const struct map_cell *words);

@@ -7,8 +7,8 @@
 
 #define HEADER "box,code,umask,counters,flags,name,signals,why"
 enum { CELLS = 8, SHOWN = 48 };
-#define UMASK_MOST 0x7FFFFFFFFFull /* eight bits, and 31 above the select's 31 */
-#define UMASK_BITS 0xFFu          /* of it, those that can be combined */
+#define UMASK_MOST 0x7FFFFFFFFFull /* eight bits, and bits 62:32 of the select */
+#define UMASK_BITS 0xFFu          /* those that can be combined */
 
 static const struct map_name boxes[] = {
 #define X(name) { #name, UNCORE_BOX_##name },
@@ -39,7 +39,7 @@ static const struct map_name flags[] = {
 };
 static const struct map_name queues[] = { { "read", UNCORE_OF_READ }, { "write", UNCORE_OF_WRITE }, { "peer", UNCORE_OF_PEER } };
 
-struct reading { const char *file; struct map_text text; struct text problem; struct uncore_term terms[UNCORE_TERMS]; /* of the row that is read */ };
+struct reading { const char *file; struct map_text text; struct text problem; struct uncore_term terms[UNCORE_TERMS]; /* of the current row */ };
 
 static enum status wrong(struct reading *r, const char *column, struct map_cell c, const char *allowed)
 {
@@ -54,7 +54,7 @@ static enum status syntax_error(struct reading *r, const char *what)
 	return ST_SYNTAX;
 }
 
-/* One word of a term after its signal: a tag, unitN. */
+/* One word of a term after its signal: a tag, unitN or ownN. */
 static enum status read_tag(struct reading *r, struct map_cell c, struct uncore_term *t)
 {
 	uint64_t v;
@@ -97,7 +97,7 @@ static enum status read_terms(struct reading *r, struct map_cell cell, struct un
 	return ST_OK;
 }
 
-/* flags: how it counts, at most one; which registers decide. Both may have "=N", the row's `least`. */
+/* flags: at most one way of counting, and conditions; each may have "=N", the row's `least`. */
 static enum status read_flags(struct reading *r, struct map_cell cell, struct uncore_row *e)
 {
 	unsigned how = 0;
@@ -170,7 +170,7 @@ static enum status read_row(struct reading *r, struct map_cell line, struct unco
 	return ST_OK;
 }
 
-/* What the rows need beside themselves: terms, and bytes of names and reasons, of which equal ones after each other are kept once. */
+/* What rows need besides themselves: terms, and bytes of names and reasons; equal consecutive reasons are kept once. */
 struct map_sizes { size_t rows, terms, words; };
 
 static struct map_sizes needed_by(const char *text, size_t bytes)

@@ -1,4 +1,4 @@
-/* pmu/sim/machine/uncore_map.h: event codes of an uncore to signals, as a machine's uncore map has them (tables/machines/maps/uncore/,
+/* pmu/sim/machine/uncore_map.h: maps event codes of an uncore to signals, by a machine's uncore map (tables/machines/maps/uncore/,
  * described in tables/machines/FORMAT.md).
  *
  * These are the simulator's own maps, from libpfm4 and the vendor's event files, with their names. */
@@ -22,40 +22,40 @@ enum uncore_box {
 #define UNCORE_CODE_EXTENDED 0x100
 
 enum uncore_count_mode {
-	UNCORE_ADD,          /* what its terms add up to */
-	UNCORE_OCCUPANCY,    /* the same, of a queue that a bus lock must have emptied */
-	UNCORE_CYCLES,       /* cycles in which they are at least `least` */
-	UNCORE_BEYOND,       /* by how much they exceed `least` - 1, each cycle */
-	UNCORE_IDLE,         /* cycles in which they are 0 */
+	UNCORE_ADD,          /* the sum of its terms */
+	UNCORE_OCCUPANCY,    /* the same, for a queue that a bus lock must have emptied */
+	UNCORE_CYCLES,       /* cycles in which the sum is at least `least` */
+	UNCORE_BEYOND,       /* the sum's excess over `least` - 1 in each cycle */
+	UNCORE_IDLE,         /* cycles in which the sum is 0 */
 	UNCORE_CLOCK,        /* cycles of the box's clock */
-	UNCORE_COUNTER_0,    /* what counter 0 of the box counts, of which a threshold sees each cycle */
-	UNCORE_NEVER,        /* happens on no such machine: 0, with the reason */
-	UNCORE_UNMODELLED    /* known by name alone: flagged, with the reason */
+	UNCORE_COUNTER_0,    /* what counter 0 of the box counts, cycle by cycle, for a threshold */
+	UNCORE_NEVER,        /* never happens on such a machine: counts 0, with the reason */
+	UNCORE_UNMODELLED    /* known by name only: flagged, with the reason */
 };
 enum uncore_flag { /* registers and fields that decide which occurrences count */
 	UNCORE_OPCODE = 1, UNCORE_NODE = 2, UNCORE_STATE = 4, UNCORE_MATCH = 8, UNCORE_ADDRESS = 16, UNCORE_MESSAGE = 32,
 	UNCORE_OPEN_PAGE = 64, UNCORE_CLOSED_PAGE = 128, /* only on a machine whose banks keep their row open, or close it */
-	UNCORE_SNOOP = 256,    /* the terms that MSR 0x301 names, from bit `least` on */
-	UNCORE_FORWARDS = 512, /* the term that MSR 0x396 names */
+	UNCORE_SNOOP = 256,    /* the terms that MSR 0x301 selects, from bit `least` on */
+	UNCORE_FORWARDS = 512, /* the term that MSR 0x396 selects */
 	UNCORE_BAND = 1024,    /* a clock: while the frequency is at least that of byte `least` of the filter */
-	UNCORE_BANK = 2048,    /* of rank `least` the bank that the umask names */
+	UNCORE_BANK = 2048,    /* the bank of rank `least` that the umask selects */
 	UNCORE_RANK = 4096,    /* only on a machine that has rank `least` */
 	UNCORE_LANES = 8192,   /* a link that never drops lanes has all of them in every cycle */
-	UNCORE_EDGE = 16384,   /* beginnings of such cycles */
+	UNCORE_EDGE = 16384,   /* beginnings of runs of such cycles */
 	UNCORE_REGION = 32768, /* requests to region `least` of a node */
 	UNCORE_INDIRECT = 65536,    /* only on a machine whose homes send no data straight to cores */
-	UNCORE_CLOCKED = 131072,    /* a rank whose clock is never off has it in every cycle; with `rank` that rank's */
+	UNCORE_CLOCKED = 131072,    /* a rank's clock that is never off is on in every cycle; with UNCORE_RANK that of rank `least` */
 	UNCORE_FAST_EXIT = 262144, UNCORE_SLOW_EXIT = 524288, /* only on a machine whose channels keep their DLLs on, or switch them off */
-	UNCORE_DATA_READ = 1048576, UNCORE_CODE_READ = 2097152, UNCORE_OWNERSHIP = 4194304 /* requests of that opcode, which the umask names */
+	UNCORE_DATA_READ = 1048576, UNCORE_CODE_READ = 2097152, UNCORE_OWNERSHIP = 4194304 /* requests of that opcode, which the umask selects */
 };
-enum { UNCORE_OF_READ = 253, UNCORE_OF_WRITE = 254, UNCORE_OF_PEER = 255 }; /* `least`: entries of a queue */
+enum { UNCORE_OF_READ = 253, UNCORE_OF_WRITE = 254, UNCORE_OF_PEER = 255 }; /* values of `least`: the number of entries of that queue */
 
 #define UNCORE_OWN_UNITS 0xFF
-#define UNCORE_OWN_FIRST 0x80 /* as a term's unit, plus n: number n of the box's own */
+#define UNCORE_OWN_FIRST 0x80 /* plus n, as a term's unit: number n of the box's own */
 struct uncore_term {
 	uint16_t signal;
 	uint8_t times, unit; /* UNCORE_OWN_UNITS: those of the box; else that one */
-	uint64_t tags;       /* all of them */
+	uint64_t tags;       /* all are required */
 };
 struct uncore_row {
 	uint8_t box, counters, how, least;
@@ -69,7 +69,7 @@ struct uncore_row {
 struct uncore_map { unsigned count; const struct uncore_row *rows; };
 
 /* Reads and checks the text of an uncore map. `at`: uncore_map_bytes() of it for the rows, aligned as a pointer, which *out
- * then refers to; NULL: it is checked alone. On failure `problem` (capacity bytes) is one line, "FILE:LINE: column: what is
+ * then refers to; NULL: only checks it. On failure `problem` (capacity bytes) is one line, "FILE:LINE: column: what is
  * wrong, what is allowed". */
 size_t uncore_map_bytes(const char *text, size_t bytes);
 MUST_CHECK enum status uncore_map_read(const char *file_name, const char *text, size_t bytes, void *at, struct uncore_map *out,

@@ -1,4 +1,4 @@
-/* pmu/sim/uncore/box.c: the table of uncore boxes, and the box that answers an address.
+/* pmu/sim/uncore/box.c: the table of uncore boxes, and the dispatch of accesses to them.
  *
  * Not modelled: boxes that appear or move while the machine runs, accesses of other widths than the box's own. */
 #include "pmu/sim/uncore/box.h"

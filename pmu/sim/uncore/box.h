@@ -11,7 +11,7 @@
 #include "pmu/sim/uncore/uncore_tap.h"
 
 struct box_kind {
-	const char *name; /* as [pmu] uncore of the machine file has it */
+	const char *name; /* the value of uncore in the machine file's [pmu] */
 	size_t (*bytes)(const struct machine *m);
 	void (*init)(void *box, const struct machine *m, struct uncore_taps *taps);
 	enum status (*rdmsr)(void *box, unsigned thread, uint32_t msr, uint64_t *value, struct sim_finding *f);
@@ -27,7 +27,7 @@ struct boxes; /* all of a machine */
 size_t boxes_bytes(const struct machine *m);
 struct boxes *boxes_init(void *at, const struct machine *m, struct memory *memory, const struct uncore_tap_env *env);
 void boxes_close(struct boxes *b);
-/* A core begins a job, or ends it. */
+/* A core begins or ends a job. */
 void boxes_core(struct boxes *b, unsigned core, bool runs);
 
 MUST_CHECK enum status boxes_rdmsr(struct boxes *b, unsigned thread, uint32_t msr, uint64_t *value, struct sim_finding *f);

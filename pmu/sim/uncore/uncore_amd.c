@@ -6,10 +6,11 @@
  *   C0010230 + 2n, + 1  L3: select, counter. 7:0 event, 15:8 umask, 22 on; family 17h: 51:48 slices, 63:56 threads; since family 19h:
  *                       44:42 core, 46 all slices, 47 all cores, 50:48 slice, 57:56 threads of the core
  *   C0010240 + 2n, + 1  fabric: 7:0 and, family 17h, 35:32, 60:59, with PerfMonV2 37:32 event, 15:8 and, with PerfMonV2, 27:24 umask, 22 on
- *   C0010800 + 8u + 2n, + 1  controller u, with PerfMonV2: 7:0 event, 9:8 reads and writes alone, 31 on; counters stop at their end, bit 48 set
- * The L3's registers are those of the complex whose core asks, the others those of its socket.
+ *   C0010800 + 8u + 2n, + 1  controller u, with PerfMonV2: 7:0 event, 9:8 only reads, only writes, 31 on; counters saturate with bit 48 set
+ * A core accesses the L3 registers of its complex and the other registers of its socket.
  *
- * The sampled latency counts every request here, and tenths of uncore.latency_ps; family 17h's sum of latencies sixteenths of cycles.
+ * Here the sampled latency covers every request: it counts a tenth of the latency in uncore.latency_ps; family 17h's sum of latencies counts a
+ * sixteenth of the cycles.
  *
  * Not modelled: counters of single cores, threads or slices; interrupts; the fabric's further counters; RDPMC of these; virtual machines. */
 #include "pmu/sim/uncore/box.h"
@@ -35,13 +36,13 @@
 #define DF_LEGAL_17 0x1800000F0040FFFFull
 #define DF_LEGAL    0x0000003F0F40FFFFull
 #define UMC_LEGAL   0x800003FFull
-#define CODE_LATENCY 0xAC      /* tenths; CODE_FILL: sixteenths of cycles */
+#define CODE_LATENCY 0xAC      /* a tenth of the latency; CODE_FILL: a sixteenth of the cycles */
 #define CODE_FILL    0x90
 
 struct unit {
 	uint64_t select, base;
 	uint64_t start;          /* uncore cycle in which the clock began to count */
-	uint32_t times, over;    /* what is watched, times this over that */
+	uint32_t times, over;    /* factor of the watched count: times / over */
 	int16_t watch;           /* -1: none */
 	bool clock;
 	const char *told;        /* its mistake, once that has been reported */
@@ -50,9 +51,9 @@ struct unit {
 struct fabric {
 	const struct machine *m;
 	struct uncore_taps *taps;
-	unsigned domains, in_domain; /* threads of one */
+	unsigned domains, in_domain; /* in_domain: threads of one */
 	struct unit l3[DOMAINS_MAX][L3_COUNTERS];
-	struct unit df[DOMAINS_MAX][DF_COUNTERS], umc[DOMAINS_MAX][CHANNELS * UMC_COUNTERS]; /* of a socket, at its first complex */
+	struct unit df[DOMAINS_MAX][DF_COUNTERS], umc[DOMAINS_MAX][CHANNELS * UMC_COUNTERS]; /* of each socket, at its first complex */
 };
 
 static size_t fabric_bytes(const struct machine *m)
@@ -82,7 +83,7 @@ static void fabric_init(void *box, const struct machine *m, struct uncore_taps *
 static bool version_2(const struct fabric *u) { return u->m->pmu_version >= 2; }
 static bool family_17(const struct fabric *u) { return u->m->cpuid_family < 0x19; }
 
-/* A register: which box, whose, which of its counters. NULL: not one of these. */
+/* The counter that a register belongs to, with its box, domain and channel. NULL: not one of these. */
 static struct unit *unit_at(struct fabric *u, unsigned thread, uint32_t msr, enum uncore_box *box, unsigned *domain, unsigned *channel)
 {
 	const unsigned own = thread / u->in_domain, first = own - own % (unsigned)u->m->topology_complexes;
@@ -142,7 +143,7 @@ static void go_off(struct fabric *u, unsigned domain, struct unit *c)
 	c->times = c->over = 0;
 }
 
-/* NULL: *w counts what the select asks for; else why it does not. */
+/* Fills *w from a select. NULL: done; else why it counts nothing. */
 static const char *watch_of(struct fabric *u, enum uncore_box box, unsigned channel, struct unit *c, struct uncore_watch *w)
 {
 	const struct uncore_row *rows[8];
@@ -171,7 +172,7 @@ static const char *watch_of(struct fabric *u, enum uncore_box box, unsigned chan
 		}
 	}
 	c->times = c->over = 1;
-	if (c->clock) { /* two transfers of eight bytes a cycle of the memory's clock */
+	if (c->clock) { /* two transfers of eight bytes per cycle of the memory's clock */
 		c->times = (uint32_t)mhz(u->m->dram_channel_bytes_per_second / 16);
 		c->over = (uint32_t)mhz(uncore_hz);
 	} else if (box == UNCORE_BOX_L3 && code == CODE_FILL) {

@@ -1,20 +1,20 @@
-/* pmu/sim/uncore/uncore_client.c: the uncore of processors without sockets' links: two counters of each slice of the L3 (CBo) and of what asks for
- * memory (ARB), a clock, and the memory controller's counters, which always run, in memory.
+/* pmu/sim/uncore/uncore_client.c: the uncore of processors for one socket: two counters for each L3 slice (CBo) and for the requests to memory
+ * (ARB), a clock, and the memory controller's free-running counters, which are memory-mapped.
  *
  * Registers: SDM volume 4, "MSRs in 2nd generation Core" and "in 6th generation Core"; Linux 6.12 events/intel/uncore_snb.c (facts only); the window of
  * the memory controller: 2nd generation Core datasheet volume 2, MCHBAR.
  *   391, or E01    global control: 29 all counters on, 4:0 slices to interrupt, 30 wake, 31 freeze
  *   392, or E02    global status, 393: its bits to clear: not modelled, read as 0
- *   394            control of the clock: 22 on, 20 interrupt   395 the clock, 48 bits   396: 3:0 slices, and the graphics' one, or without it
- *   3B0, 3B2       ARB: counters, selects; of one counter 3B1, 3B3   706 + 10n, 700 + 10n: CBo n; the eighth 800 further
+ *   394            control of the clock: 22 on, 20 interrupt   395 the clock, 48 bits   396: 3:0 slices, with or without the graphics' one
+ *   3B0, 3B2       ARB: counters, selects; with one counter 3B1, 3B3   706 + 10n, 700 + 10n: CBo n; the eighth 800 higher
  *                  selects: 7:0 event, 15:8 umask, 18 edge, 20 interrupt, 22 on, 23 invert, 28:24 cmask; counters of 44 bits
  *   PCI 0:0.0 + 48 window in memory, bit 0 open; there, of 32 bits each: 5040 requests of graphics, 5044 of cores, 5048 of devices,
  *                  5050 lines read, 5054 lines written
  * Since Alder Lake (layout 4; adl_*): 2FF0 global control, 2FDE control of the clock, 2FDF the clock, 2FD0, 2FD2 ARB; cmask 29:24. The window has two controllers, the
- * second 10000 further, each with its share of the channels: D9C4 control (0 frozen, 1 selects off, 2 counters 0), D9D0 + 4n selects (7:0 event, 18 edge; no bit
- * switches it on), D9E8 + 8n counters of 64 bits, and always running D840 lines moved, D858 read, D8A0 written, whose codes of the map are F0, F1, F2.
- * Before, a code of the map's box IMC is one of Linux' numbers of these: 1 read, 2 written, 3 graphics, 4 cores, 5 devices. They are watched from their first
- * read on, and show uncore.imc_start plus what came since.
+ * second 10000 higher, each with its share of the channels: D9C4 control (0 frozen, 1 selects off, 2 counters 0), D9D0 + 4n selects (7:0 event, 18 edge; no bit
+ * switches it on), D9E8 + 8n counters of 64 bits, free-running D840 lines moved, D858 read, D8A0 written, whose codes in the map are F0, F1, F2.
+ * On earlier layouts the codes of the map's box IMC are Linux's numbers of these counters: 1 read, 2 written, 3 graphics, 4 cores, 5 devices. They count
+ * from their first read on, beginning at uncore.imc_start.
  *
  * Not modelled: interrupts, the status, graphics, devices, other registers of the window. */
 #include "pmu/sim/uncore/uncore_client_state.h"
@@ -39,10 +39,10 @@
 #define COUNTER_MASK  0xFFFFFFFFFFFull
 #define FIXED_MASK    0xFFFFFFFFFFFFull
 
-#define CODE_OCCUPANCY 0x80 /* of the ARB, and 0x83: counter 0 alone adds up entries */
+#define CODE_OCCUPANCY 0x80 /* of the ARB, like 0x83: only counter 0 adds up entries */
 #define CODE_COHERENT  0x83
 
-/* What uncore.layout tells apart. */
+/* Indexed by uncore.layout. */
 static const struct layout layouts[] = {
 	{ 0x391, 0x392, 4, true, 0x3B0, 0x3B2, 2, 0x394, 0x395, false }, { 0xE01, 0xE02, 8, true, 0x3B0, 0x3B2, 2, 0x394, 0x395, false },
 	{ 0, 0, 0, false, 0x3B1, 0x3B3, 1, 0x394, 0x395, false }, { 0xE01, 0xE02, 0, false, 0x3B0, 0x3B2, 2, 0x394, 0x395, false },
@@ -117,7 +117,6 @@ static uint64_t channels_of(const struct client *u, unsigned controller)
 	return ((1ull << per) - 1) << controller * per;
 }
 
-/* Fills *w with the terms of a code. NULL: done; else why the model cannot count it. */
 const char *client_watch_of(const struct client *u, enum uncore_box box, unsigned instance, uint64_t select, struct uncore_watch *w)
 {
 	const struct uncore_row *rows[8];
@@ -173,7 +172,7 @@ void client_go_on(struct client *u, enum uncore_box box, unsigned instance, unsi
 	c->told = why ? why : c->told;
 }
 
-/* Sets a counter as its select and the global control say. */
+/* Enables or disables a counter according to its select and the global control. */
 static void program(struct client *u, enum uncore_box box, unsigned instance, unsigned n, struct unit *c, struct sim_finding *f, uint32_t msr)
 {
 	const bool want = (u->global & GLOBAL_ON || !u->layout->global) && c->select & SELECT_ON;
@@ -199,7 +198,7 @@ static void program_all(struct client *u, struct sim_finding *f, uint32_t msr)
 
 struct place { enum uncore_box box; unsigned instance, n; bool select; };
 
-/* The counter that an MSR is the select or the count of; NULL: none. */
+/* The counter whose select or count an MSR is; NULL: none. */
 static struct unit *unit_at(struct client *u, uint32_t msr, struct place *p)
 {
 	*p = (struct place){ .box = UNCORE_BOX_ARB };

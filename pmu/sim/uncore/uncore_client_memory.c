@@ -1,9 +1,9 @@
-/* pmu/sim/uncore/uncore_client_memory.c: the two controllers of memory of Alder Lake and its successors, in the host bridge's window: what is accessed there. The registers
- * are at the head of uncore_client.c.
+/* pmu/sim/uncore/uncore_client_memory.c: accesses to the two memory controllers of Alder Lake and its successors, in the host bridge's window. uncore_client.c
+ * lists the registers.
  *
  * Source: Linux 6.12 events/intel/uncore_snb.c, adl_uncore_imc* (facts only).
  *
- * Not modelled: the global control of both, which no select depends on here; selects of channels. */
+ * Not modelled: the global control of both, on which no select depends here; selects of channels. */
 #include "pmu/sim/uncore/uncore_client_state.h"
 
 #define CONTROLLER_SELECT 0xD9D0u
@@ -14,7 +14,7 @@
 
 static const struct { uint32_t offset; uint8_t code; } of_controllers[CONTROLLER_ALWAYS] = { { 0xD840, 0xF0 }, { 0xD858, 0xF1 }, { 0xD8A0, 0xF2 } };
 
-/* A register of a controller of memory: of a counter, or *control of its own. */
+/* The counter that a memory controller's register belongs to; NULL with *control: the controller's own control. */
 static struct unit *of_controller(struct client *u, uint64_t address, unsigned *controller, unsigned *n, bool *select, bool *always, bool *control)
 {
 	const uint32_t at = (uint32_t)(address - u->m->uncore_window) % CONTROLLER_STEP;
@@ -33,7 +33,7 @@ static struct unit *of_controller(struct client *u, uint64_t address, unsigned *
 	return NULL;
 }
 
-/* Such a counter counts while its select names an event and its controller is not frozen. */
+/* A counter with a select counts while that names an event and the controller is not frozen. */
 static void program_controller(struct client *u, unsigned i, struct sim_finding *f, uint64_t address)
 {
 	for (unsigned n = 0; n < CONTROLLER_COUNTERS; n++) {

@@ -11,7 +11,7 @@
  * sets more than one new bit of its control.
  *
  * Not modelled: interrupts on overflow, waking cores, free-running counters (power states, idle flits, link retries), what
- * the machine's uncore map names. Edge and thresholds above 1 of a clock are flagged. */
+ * the machine's uncore map marks as unmodelled. Edge and thresholds above 1 of a clock are flagged. */
 #include "pmu/sim/uncore/uncore_hsx_state.h"
 #include "pmu/text.h"
 
@@ -21,26 +21,26 @@
 #define SEL_OV_EN  (1u << 20)
 #define SEL_EN     (1u << 22)
 #define SEL_INVERT (1u << 23)
-#define PCU_OCCUPANCY 0x80     /* whose edge and invert bits are others: manual, table 2-158 */
+#define PCU_OCCUPANCY 0x80     /* it has other edge and invert bits: manual, table 2-158 */
 #define PCU_EDGE   (1u << 31)
 #define PCU_INVERT (1u << 30)
 #define SEL_EVENT  0x20FFFFu /* code, unit mask, extended */
 #define FIXED_RESET (1u << 19)
 
 #define BOX_RESERVED_ONE   0x30000u
-/* Bits of a box's control: those since Sapphire Rapids are others (Linux 6.12, uncore_discovery.h). */
+/* Bits of a box's control; they changed with Sapphire Rapids (Linux 6.12, uncore_discovery.h). */
 static const struct control_bits { uint32_t reset_selects, reset_counters, freeze; } control_bits[] = { { 1u, 2u, 1u << 8 }, { 1u << 8, 1u << 9, 1u } };
 #define SEL_TID_OF_TABLE   (1u << 16) /* since Sapphire Rapids, of a CHA */
 #define CLOCK_OF_TABLE     1u         /* events of clocks since Sapphire Rapids */
 #define CLOCK_UMASK_OF_IMC 0x100u
 #define LEGAL_ICE_LAKE_CHA 0x3FFFFFFFFCEFFFFull
 
-/* What distinguishes the kinds. `legal`: bits of a select. */
+/* Properties of each kind. `legal`: bits of a select. */
 static const struct kind {
 	const char *name;
 	uint64_t legal;
 	uint8_t counters, status_bits, filters;
-	bool fixed, overflow, twice, must_one; /* ov_en exists; selects latch twice; bit 16 or 17:16 of the control must be 1 */
+	bool fixed, overflow, twice, must_one; /* overflow: ov_en exists; twice: a select latches at its second write; must_one: bit 16 or 17:16 of the control must be 1 */
 	uint8_t global_bit;                    /* of the first box in the socket's status */
 	uint32_t filter_legal[HSX_FILTERS];
 } kinds[HSX_KINDS] = {
@@ -54,7 +54,7 @@ static const struct kind {
 	[HSX_QPI] = { "QPI port", 0xFFF6FFFF, 4, 4, 4, false, true, false, true, 25, { 0x8003FFF8, 0xF000F, 0x8003FFF8, 0xF000F } },
 	[HSX_R2] = { "R2PCIe", 0xFFD6FFFF, 4, 4, 0, false, true, true, false, 29, { 0 } },
 	[HSX_R3] = { "R3QPI link", 0xFFD6FFFF, 3, 3, 0, false, true, true, false, 27, { 0 } },
-	/* Linux 6.12, skx_*: masks of selects and filters; no box of a mesh names itself in the socket's status here */
+	/* Linux 6.12, skx_*: masks of selects and filters; here no box of a mesh has a bit in the socket's status */
 	[HSX_CHA] = { "CHA", 0xFFCEFFFF, 4, 4, 2, false, false, false, false, 0, { 0x7FE1FFF, 0xFFFFFE3B } },
 	[HSX_M2M] = { "M2M", 0xFFC6FFFF, 4, 4, 0, false, false, false, false, 0, { 0 } },
 	[HSX_UPI] = { "UPI link", 0xFFEFFFFFC6FFFF, 4, 4, 0, false, false, false, false, 0, { 0 } },
@@ -66,7 +66,8 @@ static const struct kind {
 
 static const struct control_bits *bits_of(const struct hsx *u) { return &control_bits[hsx_layout(u->m) >= HSX_SAPPHIRE_RAPIDS]; }
 
-/* Bits of a select: Linux 6.12, icx_* (57:32 of a CHA, 39:32 of an M2M, 47:36 and 50:48 of an IIO stack more), spr_* (55:32, of all, with another bit for threads; of a CHA, by the vendor's unit masks, 62:32). */
+/* Bits of a select. Linux 6.12, icx_*: also 57:32 of a CHA, 39:32 of an M2M, 47:36 and 50:48 of an IIO stack; spr_*: also 55:32 of all, with another
+ * bit for threads; of a CHA, by the vendor's unit masks, 62:32. */
 static uint64_t legal_of(const struct hsx *u, const struct box *b)
 {
 	static const uint64_t ice_lake[HSX_KINDS] = { [HSX_CHA] = LEGAL_ICE_LAKE_CHA, [HSX_M2M] = 0xFFFFC6FFFFull, [HSX_IIO] = 0x7FFFFFFC6FFFFull };
@@ -108,7 +109,7 @@ static uint64_t value_of(const struct hsx *u, unsigned s, const struct box *b, u
 	return c->base + (c->time ? cycles_at(u->m, counted, hz) : counted);
 }
 
-/* A threshold of the select's own over what the event counts. NULL: applied; else why not. */
+/* Applies the select's own threshold to what the event counts. NULL: done; else why not. */
 static const char *apply_threshold(const struct box *b, const struct counter *c, struct uncore_watch *w)
 {
 	const unsigned threshold = c->select >> 24 & (b->kind == HSX_PCU ? 0x1F : 0xFF);
@@ -125,13 +126,13 @@ static const char *apply_threshold(const struct box *b, const struct counter *c,
 	return NULL;
 }
 
-/* The event, with what its unit mask has above bit 31 on meshes since Ice Lake-SP. */
+/* The event, with the part of its unit mask above bit 31 on meshes since Ice Lake-SP. */
 static uint64_t select_of(const struct hsx *u, const struct counter *c)
 {
 	return c->latched | (hsx_layout(u->m) == HSX_SKYLAKE ? 0 : (uint64_t)c->select_high << 32);
 }
 
-/* What an enabled counter's registers say that it counts; NULL, or why nothing. */
+/* *out: what an enabled counter's registers select. Returns NULL, or why it counts nothing. */
 static const char *meaning_of(const struct hsx *u, const struct box *b, unsigned n, struct hsx_meaning *out)
 {
 	const struct counter *c = &b->counter[n];
@@ -154,7 +155,7 @@ static const char *meaning_of(const struct hsx *u, const struct box *b, unsigned
 	return apply_threshold(b, c, &out->watch);
 }
 
-/* What an enabled counter counts; NULL, or why nothing. */
+/* Begins to watch what an enabled counter counts. Returns NULL, or why it counts nothing. */
 static const char *begin(struct hsx *u, unsigned s, struct box *b, unsigned n, enum finding_kind *kind)
 {
 	struct counter *c = &b->counter[n];
@@ -165,7 +166,7 @@ static const char *begin(struct hsx *u, unsigned s, struct box *b, unsigned n, e
 	if (n == HSX_FIXED)
 		return NULL;
 	const struct uncore_row *row = hsx_row(b->map, (enum hsx_kind)b->kind, select_of(u, c));
-	/* the IRP is two sets of two, each with the counters that the event may have */
+	/* an IRP has two sets of two counters, and the row's mask applies to each set */
 	if (row && !(row->counters >> (b->kind == HSX_IRP ? n & 1 : n) & 1)) {
 		*kind = FIND_WRONG_COUNTER;
 		return "this counter cannot count the event";
@@ -201,7 +202,7 @@ static void go_off(struct hsx *u, unsigned s, struct box *b, unsigned n)
 	c->watch = -1;
 }
 
-/* A mistake of counter n is reported once, until its select changes or the mistake has gone. */
+/* Reports a mistake of counter n, once until its select changes or the mistake is gone. */
 static void tell(const struct access_to *a, struct box *b, unsigned n, enum mistake which, enum finding_kind kind, const char *why, const char *cite)
 {
 	struct counter *c = &b->counter[n];
@@ -232,7 +233,7 @@ static void go_on(struct hsx *u, unsigned s, struct box *b, unsigned n, const st
 	     "invert or edge with a threshold of 0: they act on the comparison's result" : NULL, "331051, counter control, .invert and .edge_det");
 }
 
-/* Sets counters as the registers say. `again`: what their events depend on has changed. */
+/* Enables and disables counters according to the registers. `again`: what their events depend on has changed. */
 static void program_box(struct hsx *u, unsigned s, struct box *b, bool again, const struct access_to *a)
 {
 	for (unsigned n = 0; n <= HSX_FIXED; n++) {
@@ -261,7 +262,7 @@ static uint64_t global_bit(const struct box *b)
 	return 1ull << (kinds[b->kind].global_bit + b->instance);
 }
 
-/* Brings the overflow bits up to date; one with ov_en stops the socket. */
+/* An overflow with ov_en stops the socket. */
 void hsx_sync(struct hsx *u, unsigned s)
 {
 	struct hsx_socket *k = &u->socket[s];
@@ -313,7 +314,7 @@ enum status hsx_read_box(struct hsx *u, unsigned s, struct box *b, enum reg reg,
 		break;
 	case REG_FILTER: v = b->filter.value[n]; break;
 	case REG_STATUS: hsx_sync(u, s); v = b->status; break;
-	default: break; /* only the control's bits are written */
+	default: break; /* a control is write-only */
 	}
 	*value = v;
 	return ST_OK;

@@ -1,4 +1,4 @@
-/* pmu/sim/uncore/uncore_hsx.h: the inside of the simulated PMON boxes, for uncore_hsx*.c, uncore_mesh.c and tests.
+/* pmu/sim/uncore/uncore_hsx.h: internals of the simulated PMON boxes, for uncore_hsx*.c, uncore_mesh.c and tests.
  *
  * Kinds of boxes, what their event codes count in signals of the memory model, and their registers. */
 #ifndef SIM_UNCORE_HSX_H
@@ -8,7 +8,7 @@
 #include "pmu/sim/machine/uncore_map.h"
 #include "pmu/sim/memory/uncore_ring.h"
 
-/* Those from CHA on are of the mesh of Skylake-SP, which has UBox, PCU and iMC too; TRAFFIC: the IRP of a stack, in MSRs. */
+/* Those from CHA on belong to the mesh of Skylake-SP, which has UBox, PCU and iMC too; TRAFFIC: the IRP of a stack, in MSRs. */
 enum hsx_kind { HSX_UBOX, HSX_CBO, HSX_SBO, HSX_PCU, HSX_HA, HSX_IMC, HSX_IRP, HSX_QPI, HSX_R2, HSX_R3, HSX_CHA, HSX_M2M, HSX_UPI, HSX_M3UPI, HSX_IIO, HSX_TRAFFIC, HSX_M2PCIE, HSX_KINDS };
 _Static_assert((unsigned)HSX_UBOX == UNCORE_BOX_UBOX && (unsigned)HSX_M2PCIE == UNCORE_BOX_M2PCIE, "boxes in the order of a map's");
 
@@ -26,7 +26,7 @@ struct hsx_meaning {
 /* The registers that an event's meaning depends on. */
 struct hsx_filters { uint32_t value[HSX_FILTERS]; };
 
-/* What the low 16 bits of a select, bit 21 and, on meshes since Ice Lake-SP, those above 31 mean for box number `instance` of a kind. */
+/* The meaning of a select (bits 15:0, bit 21 and, on meshes since Ice Lake-SP, those above 31) for box number `instance` of a kind. */
 void hsx_meaning(const struct machine *m, enum hsx_kind kind, unsigned instance, uint64_t select, const struct hsx_filters *filters,
                  struct hsx_meaning *out);
 /* The row of a select with exactly its umask, else any of its code; NULL: no such code. */

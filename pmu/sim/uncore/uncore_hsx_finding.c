@@ -15,7 +15,7 @@ void hsx_finding_of_box(const struct access_to *a, enum finding_kind kind, const
 	sim_finding_add(a ? a->f : NULL, &one);
 }
 
-/* 0: on a mesh of addresses that a table or a window tells. */
+/* 0: on a mesh where a table or a window gives the addresses. */
 static uint32_t select_address(const struct box *b, unsigned n)
 {
 	if (b->told)

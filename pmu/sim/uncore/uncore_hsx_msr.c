@@ -13,7 +13,7 @@
 #define GLOBAL_CORES    0x3FFFFu
 #define GLOBAL_STATUS_BITS 0xC3FE00007ull
 
-/* Offset in a run of a box's registers; the layout has selects, filters and counters. */
+/* The box that an MSR belongs to, and which of its registers that is. */
 static struct box *msr_box(struct hsx_socket *k, uint32_t msr, enum reg *reg, unsigned *n)
 {
 	*reg = REG_NONE;

@@ -40,7 +40,7 @@ static unsigned io_bus_of(const struct machine *m, unsigned socket)
 	return bus == m->uncore_bus ? 0 : (unsigned)(bus - m->uncore_bus_step + 1);
 }
 
-/* Number of the socket's box at a position in its sequence of devices: channels are filled agent by agent. */
+/* *instance: the number of a function's box in its socket; false: the socket lacks it. Channels are populated agent by agent. */
 static bool instance_of(const struct machine *m, const struct function *f, unsigned *instance)
 {
 	*instance = f->instance;
@@ -110,7 +110,7 @@ static enum reg pci_reg(const struct function *f, uint16_t at, unsigned *n)
 	return REG_NONE;
 }
 
-/* Node ids count from the other end if the machine's file says so; the map has the node of each socket. */
+/* With uncore.reverse, node ids count from the last socket. */
 static uint32_t node_id(const struct machine *m, unsigned socket)
 {
 	return m->uncore_reverse ? (uint32_t)m->topology_sockets - 1 - socket : socket;
@@ -134,7 +134,7 @@ static uint32_t read_other(const struct hsx *u, const struct function *f, unsign
 	return 0;
 }
 
-/* As findings name a register of configuration space: above any MSR. */
+/* The address of a register of configuration space in findings: above any MSR. */
 static uint32_t pci_encoded(struct pci_address at)
 {
 	return (uint32_t)at.bus << 20 | (uint32_t)at.device << 15 | (uint32_t)at.function << 12 | at.reg;

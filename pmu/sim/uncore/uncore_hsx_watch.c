@@ -1,5 +1,5 @@
-/* pmu/sim/uncore/uncore_hsx_watch.c: what a select of a PMON box counts: the rows of the machine's uncore map for its code, with
- * the units of the box and what its filters say.
+/* pmu/sim/uncore/uncore_hsx_watch.c: what a select of a PMON box counts: the rows of the machine's uncore map for its code, for
+ * the units of the box, through its filters.
  *
  * Not modelled: thresholds over codes that combine with a clock; a device's thread id beside those of cores. */
 #include "pmu/sim/uncore/uncore_hsx.h"
@@ -12,7 +12,7 @@
 #define CHA_NOT_NEAR    32u
 #define CBO_NON_COHERENT 0x40000000u /* filter 1 of a CBo (331051-002, table 2-19) */
 #define CBO_ISOCHRONOUS  0x80000000u
-#define STACKS 6            /* of devices, of a mesh: Linux 6.12, skx_uncore_iio */
+#define STACKS 6            /* stacks of devices of a mesh: Linux 6.12, skx_uncore_iio */
 #define PCU_HZ 800000000ull /* manual 331051-002, 2.8 */
 #define PCU_HZ_SINCE_ICE_LAKE 1000000000ull /* perfmon ICX, UNC_P_CLOCKTICKS */
 
@@ -20,7 +20,7 @@ uint64_t hsx_clock_hz(const struct machine *m, enum hsx_kind kind)
 {
 	switch (kind) {
 	case HSX_PCU: return hsx_layout(m) == HSX_SKYLAKE ? PCU_HZ : PCU_HZ_SINCE_ICE_LAKE;
-	case HSX_QPI: case HSX_UPI: return m->uncore_qpi_mts * 1000000 / 8; /* eight transfers a cycle */
+	case HSX_QPI: case HSX_UPI: return m->uncore_qpi_mts * 1000000 / 8; /* eight transfers per cycle */
 	case HSX_IMC: return m->dram_channel_bytes_per_second / 16; /* 8 bytes at both edges */
 	default: return m->uncore_hz;
 	}
@@ -83,9 +83,9 @@ static uint64_t units_of(const struct machine *m, enum hsx_kind kind, unsigned i
 
 /* ---- filters ---------------------------------------------------------------------------------- */
 
-/* A CHA's. Filter 0: states 17 I, 21 S, 22 E, 23 M, 24 F, between them those of the snoop filter (libpfm4, skx_unc_cha). Filter 1: 0 remote, 1 local, 3 all opcodes, 5 lines that are not
- * in near memory, which here are all, 18:9 and 28:19 an opcode each. Its opcodes are those of 9 bits before it with another prefix. NULL: done; or why the
- * model cannot do it. */
+/* Filters of a CHA. Filter 0: states 17 I, 21 S, 22 E, 23 M, 24 F, between them those of the snoop filter (libpfm4, skx_unc_cha). Filter 1: 0 remote, 1 local, 3 all opcodes, 5 lines that are not
+ * in near memory, which here are all, 18:9 and 28:19 an opcode each. The opcodes are the 9-bit ones of earlier boxes with another prefix. Returns NULL, or
+ * why the model cannot apply them. */
 static const char *cha_filters(unsigned flags, const struct hsx_filters *f, struct hsx_meaning *out)
 {
 	static const struct { uint8_t bit; uint64_t tag; } states[] = { { 17, UTAG(I) }, { 21, UTAG(S) }, { 22, UTAG(E) }, { 23, UTAG(M) }, { 24, UTAG(F) } };
@@ -111,7 +111,7 @@ static const char *cha_filters(unsigned flags, const struct hsx_filters *f, stru
 	return NULL;
 }
 
-/* The opcode that a unit mask names. */
+/* The opcode that a unit mask selects. */
 static void opcode_of(unsigned flags, struct uncore_pass *out)
 {
 	static const struct { unsigned flag; uint16_t opcode; } opcodes[] = { { UNCORE_DATA_READ, 0x182 }, { UNCORE_CODE_READ, 0x181 }, { UNCORE_OWNERSHIP, 0x180 } };
@@ -165,7 +165,7 @@ static void add_terms(const struct machine *m, enum hsx_kind kind, unsigned inst
 	}
 }
 
-/* Whether the machine is one that the row is for. */
+/* Whether the row applies to the machine. */
 static bool is_for(const struct machine *m, unsigned flags)
 {
 	const bool off = m->dram_power_down_cycles;
@@ -174,7 +174,7 @@ static bool is_for(const struct machine *m, unsigned flags)
 	       !(flags & UNCORE_SLOW_EXIT && !(off && m->dram_power_down_slow));
 }
 
-/* The registers' and the machine's part in how a row counts; sets its thresholds. */
+/* How a row counts, given the registers and the machine; sets its thresholds. */
 static void row_how(const struct machine *m, const struct uncore_row *e, const struct hsx_filters *filters, struct hsx_meaning *out)
 {
 	out->how = (enum uncore_count_mode)e->how;
@@ -192,7 +192,7 @@ static void row_how(const struct machine *m, const struct uncore_row *e, const s
 		out->how = UNCORE_NEVER;
 }
 
-/* What passes by the row itself. Unit masks of a rank: 0 to 15 are its banks, 16 all of them, 17 to 20 groups of four. */
+/* The row's own filter. Unit masks of a rank: 0 to 15 are its banks, 16 all of them, 17 to 20 groups of four. */
 static void row_filter(const struct machine *m, const struct uncore_row *e, uint8_t umask, struct uncore_pass *f)
 {
 	if (e->flags & (UNCORE_BANK | UNCORE_CLOCKED)) {

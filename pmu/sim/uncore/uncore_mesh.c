@@ -1,8 +1,8 @@
 /* pmu/sim/uncore/uncore_mesh.c: addresses of the boxes of Skylake-SP's uncore: model-specific registers, buses and functions in configuration
- * space. What they do is uncore_hsx.c's.
+ * space. Their effects are in uncore_hsx.c.
  *
- * Source: Linux 6.12 (uncore_snbep.c, skx_*). Bus n of a socket is uncore.bus * n above its first, up to 3; with the boxes on it: 1 CAPID6,
- * which has a bit for each CHA; 2 memory and M2M; 3 links.
+ * Source: Linux 6.12 (uncore_snbep.c, skx_*). Bus n of a socket, 0 to 3, is uncore.bus * n above its first. On them are: 1 CAPID6, which
+ * has a bit for each CHA; 2 memory and M2M; 3 links.
  *
  * Not modelled: interrupts, the socket's status, free-running counters, the other registers of these functions, which read as 0. */
 #include "pmu/sim/uncore/uncore_hsx_state.h"
@@ -10,7 +10,7 @@
 
 #define CPU_BUS_NUMBER 0x300
 #define BUSES_VALID    (1ull << 63)
-#define BUSES          4 /* that are told */
+#define BUSES          4 /* that CPU_BUS_NUMBER gives */
 #define GLOBAL_CTL     0x700
 #define GLOBAL_FREEZE   (1ull << 63)
 #define GLOBAL_WAKE     (1ull << 62)
@@ -98,7 +98,7 @@ static enum status mesh_rdmsr(void *box, unsigned thread, uint32_t msr, uint64_t
 		return hsx_discovered_rdmsr(u, s, msr, value, f);
 	if (msr == GLOBAL_CTL || msr == CPU_BUS_NUMBER) {
 		sim_finding_none(f);
-		*value = msr == GLOBAL_CTL ? 0 : BUSES_VALID; /* freeze and unfreeze are only written */
+		*value = msr == GLOBAL_CTL ? 0 : BUSES_VALID; /* freeze and unfreeze are write-only */
 		for (unsigned i = 0; msr == CPU_BUS_NUMBER && i < BUSES; i++)
 			*value |= (uint64_t)bus_of(u->m, s, i) << 8 * i;
 		return ST_OK;
@@ -140,7 +140,7 @@ static enum status mesh_wrmsr(void *box, unsigned thread, uint32_t msr, uint64_t
 
 /* ---- configuration space ----------------------------------------------------------------------- */
 
-/* Channels are filled controller by controller. */
+/* Channels are populated controller by controller. */
 static bool instance_of(const struct machine *m, const struct place *p, unsigned *instance)
 {
 	*instance = p->instance;

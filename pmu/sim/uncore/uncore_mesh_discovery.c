@@ -1,9 +1,9 @@
-/* pmu/sim/uncore/uncore_mesh_discovery.c: addresses of the boxes of Ice Lake-SP's mesh and of those since Sapphire Rapids, of which windows and tables in memory
- * tell where they are. What they do is uncore_hsx.c's.
+/* pmu/sim/uncore/uncore_mesh_discovery.c: addresses of the boxes of meshes since Ice Lake-SP, which are found through windows in memory and, since Sapphire
+ * Rapids, tables. Their effects are in uncore_hsx.c.
  *
- * Source: Linux 6.12 (uncore_snbep.c, icx_*, spr_*; uncore_discovery.h). Ice Lake-SP: MSRs at places of their own for each CHA and stack; on the UBox's bus its node id,
- * the function that tells the window, M2M, UPI, M3UPI; CAPID6 and 7 on the next bus; channels of memory in the window. Since then: everything that the table
- * (uncore_mesh_table.c) tells. Chosen: numbers of buses, addresses of windows and tables.
+ * Source: Linux 6.12 (uncore_snbep.c, icx_*, spr_*; uncore_discovery.h). Ice Lake-SP: MSRs at addresses without a fixed stride for CHAs and stacks; on the UBox's bus
+ * its node id, the function that gives the window's address, M2M, UPI, M3UPI; CAPID6 and 7 on the next bus; memory channels in the window. Later: what the
+ * table (uncore_mesh_table.c) lists. Chosen here: numbers of buses, addresses of windows and tables.
  *
  * Not modelled: interrupts, the socket's status, free-running counters, the other registers of these functions, which read as 0. */
 #include "pmu/sim/uncore/uncore_hsx_state.h"
@@ -24,7 +24,7 @@ static const struct place { uint8_t bus, device, function, kind, instance, hide;
 	{ 0, 12, 0, HSX_M2M, 0, HIDE_M2M, 0x344A }, { 0, 13, 0, HSX_M2M, 1, HIDE_M2M, 0x344A }, { 0, 14, 0, HSX_M2M, 2, HIDE_M2M, 0x344A },
 	{ 0, 15, 0, HSX_M2M, 3, HIDE_M2M, 0x344A },
 };
-/* Of a kind's registers, from its control on; counters are eight bytes apart. */
+/* Offsets of a kind's registers in its function; step: from select to select; counters are eight bytes apart. */
 static const struct offsets { uint16_t control, counter, select; uint8_t step; } offsets[HSX_KINDS] = {
 	[HSX_M2M] = { 0x438, 0x440, 0x468, 8 }, [HSX_UPI] = { 0x318, 0x320, 0x350, 8 }, [HSX_M3UPI] = { 0xA0, 0xA8, 0xD8, 4 },
 };
@@ -86,7 +86,7 @@ static struct box *ice_lake_msr(struct hsx_socket *k, uint32_t msr, enum reg *re
 	return hsx_mesh_fixed_msr(k, msr, reg, n);
 }
 
-/* Control, one other, selects, counters from the eighth on, a filter at the fifteenth. */
+/* Control, one other, selects, counters from offset 8 on, a filter at offset 14. */
 static struct box *table_msr(const struct hsx *u, unsigned s, struct hsx_socket *k, uint32_t msr, enum reg *reg, unsigned *n)
 {
 	static const uint8_t kinds[] = { HSX_CHA, HSX_IIO, HSX_TRAFFIC, HSX_M2PCIE, HSX_PCU, HSX_UBOX };
@@ -107,7 +107,7 @@ static struct box *table_msr(const struct hsx *u, unsigned s, struct hsx_socket 
 	return NULL;
 }
 
-/* Of the register that stops all boxes of a socket. */
+/* The register that freezes all boxes of a socket. */
 static const struct global { uint32_t msr; uint64_t freeze, unfreeze; } globals[] = { { 0x700, 1ull << 63, 1ull << 61 }, { 0x2FF0, 1, 0 } };
 static const struct global *global_of(const struct hsx *u) { return &globals[hsx_layout(u->m) >= HSX_SAPPHIRE_RAPIDS]; }
 
@@ -122,7 +122,7 @@ enum status hsx_discovered_rdmsr(struct hsx *u, unsigned s, uint32_t msr, uint64
 	unsigned n;
 	struct box *b = msr_box(u, s, msr, &reg, &n);
 	*value = 0;
-	if (msr == global_of(u)->msr) { /* freeze and unfreeze are only written */
+	if (msr == global_of(u)->msr) { /* freeze and unfreeze are write-only */
 		sim_finding_none(f);
 		return ST_OK;
 	}
@@ -166,7 +166,7 @@ enum status hsx_discovered_wrmsr(struct hsx *u, unsigned s, uint32_t msr, uint64
 #define WINDOW_BLOCK 0xD8
 #define CAPID6       0x9C
 #define CAPID7       0xA0
-/* 128 GiB, 8 MiB a socket; blocks of 256 KiB */
+/* Windows from 128 GiB on, 8 MiB for each socket; blocks of 256 KiB */
 #define HIGH_OF(socket) (0x4000u + (socket))
 #define HIGH_SHIFT   23
 #define BLOCK_OF(n)  (0x40u * ((n) + 1))
@@ -179,7 +179,7 @@ enum status hsx_discovered_wrmsr(struct hsx *u, unsigned s, uint32_t msr, uint64
 
 static uint32_t encoded(struct pci_address at) { return (uint32_t)at.bus << 20 | (uint32_t)at.device << 15 | (uint32_t)at.function << 12 | at.reg; }
 
-/* The box whose function this is, or what else it is; false: nothing. */
+/* What a function is: a box's, or one of enum which; false: there is none. */
 static bool place_at(const struct hsx *u, struct pci_address at, unsigned *socket, struct place *out)
 {
 	const struct machine *m = u->m;
@@ -277,7 +277,7 @@ enum status hsx_discovered_pci_write32(struct hsx *u, struct pci_address at, uin
 
 /* ---- memory ------------------------------------------------------------------------------------- */
 
-/* Where the control of a channel is. */
+/* The address of a channel's control. */
 static uint64_t channel_address(const struct machine *m, unsigned socket, unsigned channel)
 {
 	if (hsx_layout(m) != HSX_ICE_LAKE)
@@ -285,7 +285,7 @@ static uint64_t channel_address(const struct machine *m, unsigned socket, unsign
 	return ((uint64_t)HIGH_OF(socket) << HIGH_SHIFT) + ((uint64_t)BLOCK_OF(channel / CHANNELS) << BLOCK_SHIFT) + CHANNEL_BASE + channel % CHANNELS * CHANNEL_STEP;
 }
 
-/* Control, counters of eight bytes, the fixed one, selects of four, the fixed one's. */
+/* Control, counters of eight bytes, the fixed counter, selects of four bytes, the fixed counter's select. */
 static struct box *channel_at(struct hsx *u, uint64_t address, unsigned width_bytes, unsigned *socket, enum reg *reg, unsigned *n)
 {
 	for (*socket = 0; *socket < u->m->topology_sockets; ++*socket)

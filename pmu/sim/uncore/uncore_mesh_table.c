@@ -1,14 +1,15 @@
 /* pmu/sim/uncore/uncore_mesh_table.c: the discovery table of a simulated mesh since Sapphire Rapids: a function's capability, a header and a unit for each box.
  *
- * Source: Linux 6.12, uncore_discovery.h and .c, uncore_snbep.c (spr_*; gnr_* of its successors). A CHA's registers are in MSRs from 2000H on, the PCU's at 2FC0H, the UBox's at 2FD0H; chosen are
- * the other MSRs, functions, addresses in memory (Sapphire Rapids' links are not in its table, but functions of their own), and that every fourth place for a unit is empty, as one of a box that is fused off. */
+ * Source: Linux 6.12, uncore_discovery.h and .c, uncore_snbep.c (spr_*; gnr_* of its successors). A CHA's registers are in MSRs from 2000H on, the PCU's at 2FC0H, the UBox's at 2FD0H; chosen here are
+ * the other MSRs, functions and addresses in memory (Sapphire Rapids' links are not in its table, but functions of their own). Every fourth place for a unit
+ * is empty, like that of a fused-off box. */
 #include "pmu/sim/uncore/uncore_hsx_state.h"
 #include "pmu/text.h"
 
 #define TELLER_DEVICE   3
 #define TELLER_ID       0x09A7
 #define UBOX_ID         0x3250
-#define CAPABILITY_A    0x100 /* another one, which points at */
+#define CAPABILITY_A    0x100 /* another capability, which points to the next one */
 #define CAPABILITY_B    0x160
 #define VENDOR_SPECIFIC 0x23
 #define BASE_WIDE       4u
@@ -89,13 +90,13 @@ uint32_t hsx_table_capability(const struct hsx *u, unsigned socket, uint16_t reg
 	case CAPABILITY_B: return VENDOR_SPECIFIC | 1u << 16;
 	case CAPABILITY_B + 4: return 0x8086u | 0x10u << 20;
 	case CAPABILITY_B + 8: return 1;
-	default: return 0; /* also the number of the base register */
+	default: return 0; /* includes the number of the base register */
 	}
 }
 
 /* ---- the table ---------------------------------------------------------------------------------- */
 
-/* An IRP of Sapphire Rapids has two (perfmon SPR), one of Granite Rapids and Sierra Forest four. */
+/* An IRP of Sapphire Rapids has two counters (perfmon SPR), one of Granite Rapids and Sierra Forest four. */
 static unsigned counters_of(const struct machine *m, enum hsx_kind kind)
 {
 	return kind == HSX_TRAFFIC && hsx_layout(m) == HSX_SAPPHIRE_RAPIDS ? 2 : hsx_counters(kind);
@@ -119,14 +120,14 @@ static unsigned units_of(const struct machine *m)
 	return n;
 }
 
-/* Places of units, with the empty ones. */
+/* Number of places for units, including empty ones. */
 static unsigned places_of(const struct machine *m) { return units_of(m) + (units_of(m) - 1) / (EMPTY_EVERY - 1); }
 
 uint64_t hsx_table_quad(const struct hsx *u, unsigned socket, unsigned n)
 {
 	const struct machine *m = u->m;
 	const unsigned place = n / DISTANCE, quad = n % DISTANCE;
-	if (!place) /* types and access of the global control are 0: an MSR */
+	if (!place) /* the header; type and access of the global control are 0: an MSR */
 		return quad == 0 ? (uint64_t)DISTANCE << 8 | (uint64_t)places_of(m) << 16 : quad == 1 ? 0x2FF0 : quad == 2 ? 1 : 0;
 	if ((place - 1) % EMPTY_EVERY == EMPTY_EVERY - 1)
 		return 0;

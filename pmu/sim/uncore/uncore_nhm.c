@@ -5,13 +5,13 @@
  *   391 global control: 7:0 counters, 32 fixed counter, 51:48 cores to interrupt, 63 freeze on interrupt
  *   392 status, read only   393 write 1 to clear: 7:0, 32, 61 interrupt, 63 changed
  *   394 fixed counter   395 its control: 0 on, 2 interrupt   396 address and opcode matcher: 39:3, 47:40, 63:61
- *   3B0-3B7 counters   3C0-3C7 selects: 7:0 event, 15:8 umask, 17 empty the queue's occupancy (reads 0), 18 edge,
+ *   3B0-3B7 counters   3C0-3C7 selects: 7:0 event, 15:8 umask, 17 clear the queue's occupancy (reads 0), 18 edge,
  *   20 interrupt, 22 on, 23 invert, 31:24 cmask   301 snoop transitions, 7:0
  *
- * A queue's occupancy is right only if the queue was empty while the event was selected: after a bus lock (guide, after
+ * A queue's occupancy is correct only if the queue was empty while the event was selected: after a bus lock (guide, after
  * table 21) or a 1 written to bit 17. Until then it is one entry too high here.
  *
- * Not modelled: interrupts on overflow (the bits are kept), the freeze that comes with them, matches of addresses and of
+ * Not modelled: interrupts on overflow (the bits are stored), the freeze that goes with them, matches of addresses and of
  * opcodes other than the guide's three, and what the map flags. */
 #include "pmu/sim/uncore/box.h"
 #include "pmu/sim/machine/uncore_map.h"
@@ -45,9 +45,9 @@
 struct unit { /* a counter */
 	uint64_t base;     /* value when it was enabled */
 	uint64_t start;    /* uncore cycle of that */
-	uint64_t wraps;    /* wraps since then that the status register shows already */
+	uint64_t wraps;    /* wraps since then that the status register already shows */
 	uint64_t locks;    /* bus locks at the time its select was written */
-	bool on, clock, dead; /* dead: enabled, and counts nothing */
+	bool on, clock, dead; /* dead: enabled, but counts nothing */
 	bool occupancy, emptied;
 	const char *told;  /* its mistake, once that has been reported */
 	int16_t watch;     /* -1: none */
@@ -92,7 +92,7 @@ static uint64_t value_of(struct uncore_nhm *u, unsigned s, struct unit *c)
 	return c->base + uncore_watch_value(u->taps, s, (unsigned)c->watch);
 }
 
-/* Brings the status register up to date. */
+/* Updates the status register. */
 static void sync(struct uncore_nhm *u, unsigned s)
 {
 	struct uncore_socket *k = &u->socket[s];
@@ -116,8 +116,8 @@ static unsigned rows_of(const struct uncore_nhm *u, uint64_t select, const struc
 	return uncore_map_find(u->m->uncore, UNCORE_BOX_SOCKET, select & 0xFF, (uint8_t)(select >> 8), rows);
 }
 
-/* Whether what the matcher passes is told apart: the opcodes RspFwdI 19, RspFwdS 1A, RspIWb 1D by opcode only (63:61 = 010).
- * *term: the row's term of the opcode, -1: the matcher is off, nothing matches. */
+/* Whether the model distinguishes what the matcher selects: the opcodes RspFwdI 19, RspFwdS 1A, RspIWb 1D by opcode only (63:61 = 010).
+ * *term: the row's term for the opcode, -1: the matcher is off, nothing matches. */
 static bool find_match(const struct uncore_socket *k, int *term)
 {
 	const uint64_t opcode = k->match >> 40 & 0xFF, how = k->match >> 61;
@@ -180,7 +180,7 @@ static bool is_occupancy(const struct uncore_nhm *u, uint64_t select)
 	return rows_of(u, select, rows) && rows[0]->how == UNCORE_OCCUPANCY;
 }
 
-/* About counter n as it is programmed: reported once, until its select changes. */
+/* Reports a mistake of counter n as it is programmed, once until its select changes. */
 static void report_counter(const struct uncore_nhm *u, struct sim_finding *f, enum finding_kind kind, uint32_t msr, const struct uncore_socket *k, unsigned n, struct unit *c, const char *why)
 {
 	const struct uncore_row *rows[8];
@@ -237,7 +237,7 @@ static void go_on(struct uncore_nhm *u, unsigned s, unsigned n, struct unit *c, 
 		c->watch = (int16_t)number;
 }
 
-/* Sets each counter as the registers say. `again`: registers that its event depends on have changed. */
+/* Enables and disables counters according to the registers. `again`: registers that its event depends on have changed. */
 static void program(struct uncore_nhm *u, unsigned s, bool again, struct sim_finding *f, uint32_t msr)
 {
 	struct uncore_socket *k = &u->socket[s];

@@ -1,10 +1,10 @@
 /* pmu/sim/uncore/uncore_power.c: see uncore_power.h.
  *
  * A core without a job is in uncore.idle_state; one that was awake for less than uncore.idle_demote_cycles goes to C1 instead. C1
- * and C1E count as C0, as the manual has it (331051-002, 2.8.4), and C7 as C6. A package is in C0 while one of its cores is in C0
- * or C1. Both ends of a link must sleep for it to be off (331051-002, L1_POWER_CYCLES). Too hot is what MSR 0x19C bit 0 says.
+ * and C1E count as C0, as in the manual (331051-002, 2.8.4), and C7 as C6. A package is in C0 while one of its cores is in C0
+ * or C1. Both ends of a link must sleep for it to be off (331051-002, L1_POWER_CYCLES). A package is too hot while MSR 0x19C bit 0 is set.
  *
- * Not modelled: the time that a core or a link takes to come back, which its job does not see; clocks that change. */
+ * Not modelled: the time that a core or a link takes to wake, which its job does not see; clocks that change. */
 #include "pmu/sim/uncore/uncore_power.h"
 
 #define SOCKETS_MAX 8
@@ -30,7 +30,7 @@ static unsigned idle_state(const struct machine *m)
 	       m->uncore_idle_state < 6 ? 3 : 6;
 }
 
-/* The package was too hot at the end of each period. */
+/* The package is too hot at the end of each period. */
 static void emit_temperature(struct uncore_power *p, unsigned socket, uint64_t from, uint64_t to)
 {
 	const uint64_t us = p->m->uncore_hz / 1000000, period = us * p->m->fault_heat_period_us, last = us * p->m->fault_heat_us;
@@ -46,7 +46,7 @@ size_t uncore_power_bytes(const struct machine *m)
 	return sizeof(struct uncore_power) + m->topology_sockets * m->topology_cores * sizeof(struct power_core);
 }
 
-/* Tells what has lasted until now. */
+/* Reports the states up to now. */
 static void refresh(void *self, uint64_t now)
 {
 	struct uncore_power *p = self;

@@ -1,11 +1,11 @@
-/* pmu/sim/uncore/uncore_tap.c: sums of what uncore boxes watch; thresholds on the rings of signal.c, where a watch is a signal
+/* pmu/sim/uncore/uncore_tap.c: sums of what uncore boxes watch; thresholds use the rings of signal.c, where a watch is a signal
  * of its own.
  *
- * Subscriptions are listed by signal and unit, so that an occurrence costs what its own watches cost.
+ * Subscriptions are listed by signal and unit, so that an occurrence costs only its own watches.
  *
  * Cycles are closed up to the slowest running core's clock, which no later request can precede. Work that is delayed for
- * more than SIGNAL_RING uncore cycles (writes to a channel that is never free) is counted in the ring's last cycle, so its
- * sum is right and its cmask is not.
+ * more than SIGNAL_RING uncore cycles (writes to a channel that is never free) is counted in the ring's last cycle, so that its
+ * sum is right, but not its cmask.
  *
  * Not modelled: different clocks of a socket's boxes. */
 #include "pmu/sim/uncore/uncore_tap.h"
@@ -13,14 +13,14 @@
 #include "pmu/sim/memory/memory_state.h"
 #include "pmu/sim/memory/uncore_traffic.h"
 
-#define SOCKETS_MAX 16   /* with several complexes each is one */
+#define SOCKETS_MAX 16   /* with several complexes, each counts as one */
 #define CLOSE_EVERY 4096 /* uncore cycles */
 #define WATCHES 256      /* of a socket: four counters of each of its boxes */
 #define BANK 16          /* watches with a threshold that share a struct signals */
 #define BANKS (WATCHES / BANK)
 #define RANK_BANKS 16    /* of DDR4 */
 #define NODES 32768
-#define NONE 0           /* as a node's number: the list ends */
+#define NONE 0           /* a node's number: end of a list */
 #define NO_RING 0xFFFF
 
 struct node { uint16_t next; uint8_t watch, part; };
@@ -30,7 +30,7 @@ struct watched {
 	uint16_t ring;         /* bank * BANK + signal there; NO_RING: no threshold */
 	bool on;
 };
-struct watches { /* allocated at the first */
+struct watches { /* allocated with the first watch */
 	struct watched at[WATCHES];
 	uint16_t head[UNC_COUNT][UNCORE_UNITS];
 	struct node nodes[NODES];
@@ -51,7 +51,7 @@ struct uncore_taps {
 	struct uncore_tap_env env;
 	uint64_t bus_locks;
 	bool watching;
-	void (*refresh)(void *self, uint64_t now); /* NULL: nothing lasts */
+	void (*refresh)(void *self, uint64_t now); /* NULL: none */
 	void *refresh_self;
 	uint64_t device_at;     /* core cycle of a device's next request */
 	unsigned sockets;
@@ -98,7 +98,7 @@ static void close_until_now(struct uncore_taps *t, struct socket_taps *k)
 	k->closed = now;
 }
 
-/* ---- hearing ---------------------------------------------------------------------------------- */
+/* ---- delivery --------------------------------------------------------------------------------- */
 
 static bool passes(const struct uncore_pass *f, const struct uncore_attributes *a)
 {
@@ -135,7 +135,7 @@ static void deliver(void *self, unsigned socket, unsigned unit, enum uncore_sign
 	}
 }
 
-/* The memory reports only what a watch subscribes to, and bus locks. */
+/* Has the memory model report only what a watch subscribes to, and bus locks. */
 static void emit_memory(struct uncore_taps *t)
 {
 	struct uncore_sink sink = { .self = t, .deliver = deliver };
@@ -178,7 +178,7 @@ void uncore_taps_refresh(struct uncore_taps *t, void (*refresh)(void *self, uint
 	t->refresh_self = self;
 }
 
-/* What the devices did since the last call. */
+/* Reports the devices' requests since the last call. */
 static void emit_devices(struct uncore_taps *t)
 {
 	const uint64_t now = t->env.now(t->env.self), period = t->m->uncore_device_cycles;
@@ -242,7 +242,7 @@ static bool room(struct uncore_taps *t, struct socket_taps *k)
 	return true;
 }
 
-/* A threshold's ring; NO_RING: no memory. */
+/* Takes a ring for a threshold; NO_RING: no memory. */
 static uint16_t take_ring(struct uncore_taps *t, struct watches *w, const struct uncore_watch *watch)
 {
 	for (unsigned b = 0; b < BANKS; b++) {
