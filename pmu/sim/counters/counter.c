@@ -1,7 +1,7 @@
 /* pmu/sim/counters/counter.c: general and fixed counters of one hardware thread and their global registers.
  *
- * Register layouts: SDM volume 3, chapters "Performance Monitoring" and "MSRs" (2016). All code of the simulated machine
- * runs at CPL 0, so a counter without the OS bit counts nothing.
+ * Register layouts: SDM volume 3, chapters "Performance Monitoring" and "MSRs" (2016). Code of the simulated machine
+ * runs at CPL 0, or at CPL 3 after counters_user; a counter without the OS, or USR, bit counts nothing.
  *
  * Not modelled: performance-monitoring interrupts (the freeze that goes with one takes effect at the next access to the registers, that
  * of last-branch records at the next branch, not in the cycle of the overflow); pin control; AnyThread of fixed counters; TSX

@@ -120,7 +120,7 @@ uint64_t counter_general_mask(const struct counters *p);
 uint64_t counter_enable_mask(const struct counters *p);
 /* Whether counter n's select is that of AAK100's start-up sequence. */
 bool counter_is_start_selector(const struct counters *p, unsigned n);
-/* Updates the overflow bits, and freezes where the registers ask for it. */
+/* Updates the overflow bits, and freezes if an overflow and the registers demand it. */
 void counters_sync(struct counters *p);
 /* Version 4 and later: whether an overflow has frozen the counters, the last-branch records. */
 bool counters_frozen(const struct counters *p);
