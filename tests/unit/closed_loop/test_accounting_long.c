@@ -1,5 +1,5 @@
-/* Cycle accounting on simulated machines: the identities hold to the cycle, and the sum of penalties times counts is held
- * against what the machine itself puts each cycle without retirement down to. */
+/* Cycle accounting on simulated machines: the identities hold to the cycle, and the sum of penalties times counts is judged
+ * by the causes to which the machine itself attributes its cycles without retirement. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@
 #include "tests/unit/support/sim_look.h"
 #include "tests/unit/support/table_find.h"
 
-/* What the machine puts cycles without retirement down to; some together, for there are as many taps as there are. */
+/* The causes to which the machine attributes cycles without retirement; some share a tap, because taps are limited. */
 static const struct { const char *name; enum signal first, second; } causes[] = {
 	{ "front end", SIG_STALL_BY_FETCH, SIG_STALL_BY_DECODE }, { "mispredict", SIG_STALL_BY_MISPREDICT, SIG_STALL_BY_MISPREDICT },
 	{ "clear", SIG_STALL_BY_CLEAR, SIG_STALL_BY_ASSIST }, { "allocate", SIG_STALL_BY_ALLOCATE, SIG_STALL_BY_STORE_BUFFER },
@@ -28,7 +28,7 @@ static const struct { const char *name; enum signal first, second; } causes[] = 
 	{ "forward", SIG_STALL_BY_FORWARD, SIG_STALL_BY_FORWARD }, { "fence", SIG_STALL_BY_FENCE, SIG_STALL_BY_FENCE },
 };
 #define CAUSES COUNT_OF(causes)
-/* Taps: cycles without retirement, their causes, all cycles; above those of the counters: three fixed ones and four. */
+/* Taps of cycles without retirement, of their causes and of all cycles, above the taps of the counters: three fixed ones and four. */
 enum { TAP_STALLS, TAP_CAUSES, TAP_CYCLES = TAP_CAUSES + CAUSES, TAPS };
 #define FIRST_TAP (TAPS_MAX - TAPS)
 
@@ -36,7 +36,7 @@ static struct loop_run r;
 static struct bench bench;
 static int64_t penalties[512];
 
-/* What the machine puts cycles down to in the windows of a workload, longer ones minus shorter ones. */
+/* Counts of the taps in the windows of a workload, longer ones minus shorter ones. */
 static struct {
 	struct access_ops ops;
 	uint64_t before[TAPS], iterations;
@@ -57,7 +57,7 @@ static void tap(unsigned i, enum signal sig, enum signal too, uint8_t cmask, boo
 	signals_tap(sim_signals(r.sim, 0), FIRST_TAP + i, &t);
 }
 
-/* Gated windows alone are looked at. The taps count the wrapper too, which costs the shorter window as much as the longer. */
+/* Reads the taps around gated windows only. They count the wrapper too, which costs the shorter window as much as the longer. */
 static enum status run_and_look(void *self, struct job *jobs, unsigned n, uint64_t limit)
 {
 	struct msr_guard *g = self;
@@ -70,7 +70,7 @@ static enum status run_and_look(void *self, struct job *jobs, unsigned n, uint64
 	enum status st = g->under->ops->run(g->under->self, jobs, n, limit);
 	if (!gated)
 		return st;
-	for (unsigned k = 0; k < 6; k++) /* the count is where the kernel has it; it is one of two */
+	for (unsigned k = 0; k < 6; k++) /* the kernel's argument that is its number of iterations, one of two values */
 		if (b->argument[k] == truth.iterations || b->argument[k] == 2 * truth.iterations)
 			iterations = b->argument[k];
 	for (unsigned i = 0; i < TAPS; i++)
@@ -86,7 +86,7 @@ static void open_machine(const char *text)
 	truth.ops.run = run_and_look;
 }
 
-/* Penalties by the rows, in this machine's own run. */
+/* Measures the penalties by the rows on this machine. */
 static void measure_penalties(void)
 {
 	char names[2048] = "";
@@ -133,7 +133,7 @@ static int64_t formula(const struct account_result *a, const char *name)
 	return milli;
 }
 
-/* Stalled and active cycles are all cycles, at each of the three points, to the cycle. */
+/* At each of the three points, stalled and active cycles add up to all cycles, to the cycle. */
 static void adds_up(const struct account_result *a)
 {
 	static const unsigned pairs[3][2] = { { Q_ISSUE_STALL, Q_ISSUE_ACTIVE }, { Q_EXECUTE_STALL, Q_EXECUTE_ACTIVE },
@@ -156,7 +156,8 @@ static void machine_with(unsigned threads)
 	measure_penalties();
 }
 
-/* The sum as a share of its cycles, against what the machine puts down of those of all runs, which random branches make longer or shorter. */
+/* Error of the sum in thousandths of a percent of the attributed cycles (*all: in a window). The sum is scaled to the cycles of all runs, which random
+ * branches make longer or shorter. */
 static int64_t error_milli(const struct account_result *a, int64_t *all)
 {
 	*all = 0;
@@ -167,7 +168,7 @@ static int64_t error_milli(const struct account_result *a, int64_t *all)
 	return error;
 }
 
-/* One workload with one seed: the identities, and the error of the sum. */
+/* Checks the identities of one workload with one seed; returns the error of the sum in percent. */
 static double identities(enum work_kind kind, unsigned threads, uint64_t seed)
 {
 	static struct account_result a;
@@ -190,13 +191,13 @@ static double identities(enum work_kind kind, unsigned threads, uint64_t seed)
 		if (truth.sum[TAP_CAUSES + i] / truth.longer)
 			fprintf(stderr, " %s %lld", causes[i].name, (long long)truth.sum[TAP_CAUSES + i] / truth.longer);
 	fprintf(stderr, " ); the sum differs by %+.3f %%\n", (double)error / 1000);
-	/* each cycle without retirement has one cause; where a window ends, waiting for the other thread is no uop's */
+	/* each cycle without retirement has one cause; at a window's end, waiting for the other thread belongs to no uop */
 	assert_true(llabs(caused - truth.sum[TAP_STALLS]) <= (threads == 1 ? 0 : (int64_t)(truth.longer + truth.shorter)));
-	/* within a twentieth of what the machine says, and never more than the cycles without retirement */
+	/* within a twentieth of the attributed cycles, and never more than the cycles without retirement */
 	if (llabs(error) >= 5000)
 		fail_msg("%s, %u threads: the sum differs by %+.3f %%", work_name(kind), threads, (double)error / 1000);
 	assert_true(a.sum <= a.value[Q_RETIRE_STALL] && a.sum <= a.cycles);
-	/* a branch that is foreseen wrongly beneath a miss costs nothing */
+	/* a branch that is mispredicted under a miss costs nothing */
 	const struct workload_term *branches = &a.terms[stall_find("branch_conditional")];
 	if (kind == WORK_MIXED) {
 		fprintf(stderr, "mixed, %u threads: %lld branches are charged %.1f %% of the cycles\n", threads, (long long)branches->count, 100.0 * (double)branches->thread.charged / (double)a.cycles);
@@ -205,8 +206,8 @@ static double identities(enum work_kind kind, unsigned threads, uint64_t seed)
 	return (double)error / 1000;
 }
 
-#define SEEDS 10      /* random branches, and where streams begin, differ by the seed */
-#define STALE 1.0     /* points that an error may lie outside of what the page states: what else ran before shifts the workloads' first cycles */
+#define SEEDS 10      /* random branches, and where streams begin, depend on the seed */
+#define STALE 1.0     /* percentage points by which an error may leave the page's range: earlier runs shift the workloads' first cycles */
 
 static void test_account_identities_hold_and_the_error_of_the_sum_is_known(void **state)
 {
@@ -231,7 +232,7 @@ static void test_account_identities_hold_and_the_error_of_the_sum_is_known(void 
 	assert_int_equal(stale, 0);
 }
 
-/* What is known of the chase: no branch is foreseen wrongly, nothing is wasted, one uop a load and two more an iteration. */
+/* The chase has no mispredictions and no wasted work, and retires one uop per load and two more per iteration. */
 static void test_account_of_a_chase_is_what_the_chase_does(void **state)
 {
 	(void)state;
@@ -249,12 +250,12 @@ static void test_account_of_a_chase_is_what_the_chase_does(void **state)
 	}
 	assert_int_equal(sum, a.bundle_cycles[Q_ILP_1]);
 	assert_int_equal(uops, 64 * 18);
-	/* one miss after the other: never more than one on its way */
+	/* misses are serial: never more than one is in flight */
 	assert_int_equal(formula(&a, "l1d_misses.mean_depth"), 1000);
 	loop_close(&r);
 }
 
-/* An event that the processor lacks leaves its term open, and says so. */
+/* The term of an event that the processor lacks stays open, with the reason. */
 static void test_account_without_an_event_leaves_the_term_open(void **state)
 {
 	(void)state;
@@ -272,16 +273,16 @@ static void test_account_without_an_event_leaves_the_term_open(void **state)
 	assert_non_null(strstr(printed, "{\"name\": \"branch_return\", \"title\": \"mispredicted returns\", \"row\": \"branch.return.penalty\", \"event\": null"));
 	assert_non_null(strstr(printed, "\"open\": \"of retired ones all and conditional ones are told apart\"}"));
 	assert_non_null(strstr(printed, "\"wasted_work.core\": {\"value\": null}"));
-	/* pairs count once at issue and at retirement there: nothing is to be added */
+	/* this processor counts pairs once both at issue and at retirement: nothing is to be added */
 	assert_int_equal(formula(&a, "wasted_work.thread"), 0);
 	loop_close(&r);
-	/* counters without one switch for all: as far as they go (test_netburst_account.c) */
+	/* counters without a global enable: the accounting is partial (test_netburst_account.c) */
 	open_machine(loop_built_in("pentium4"));
 	account(WORK_LATENCY, 1, &a);
 	assert_int_equal(a.status, ROW_OK);
 	assert_true(a.known[Q_RETIRE_STALL] && !a.known[Q_ISSUE_STALL] && !a.known[Q_EXECUTE_STALL]);
 	loop_close(&r);
-	/* counters that are there and may not be used: nothing */
+	/* counters that exist but may not be used: no accounting */
 	open_machine(loop_built_in("pentium4"));
 	r.cpu.pmu_absent = "switched off";
 	account(WORK_LATENCY, 1, &a);
@@ -290,7 +291,7 @@ static void test_account_without_an_event_leaves_the_term_open(void **state)
 	loop_close(&r);
 }
 
-/* In a suite: by its name it brings the rows that feed it; its journal alone gives the results again. */
+/* A suite that names an accounting also runs the rows that it needs, and its results can be rebuilt from the journal alone. */
 static void test_account_is_part_of_the_results(void **state)
 {
 	(void)state;

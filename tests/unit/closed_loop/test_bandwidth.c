@@ -1,4 +1,4 @@
-/* Streams and stores line by line find on simulated machines what their files say; the Core 2's are in test_loop_built_in.c. */
+/* Rows of streams, and of stores line by line, find the values in simulated machines' files; the Core 2's are in test_loop_built_in.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -80,7 +80,7 @@ static void test_bandwidth_is_the_same_behind_others(void **state)
 #define ALL "*_all.bandwidth,read.node_*"
 static void test_bandwidth_of_all_cores_nehalem_ep_is_found(void **state) { (void)state; finds("nehalem-ep", ALL, 21); }
 
-/* Each truth is found again after it has moved. */
+/* Each value of a machine is found again after it is changed. */
 static void test_bandwidth_moved_truths_are_found(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
-/* Core 2 by its paper, on the simulated machine: the master equation held against what the machine itself did in each cycle,
- * the front-side bus against the lines that memory took and gave. */
+/* Core 2 by its paper, on the simulated machine: the master equation is judged by what the machine did in each cycle, the
+ * front-side bus by the lines that memory read and wrote. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -35,7 +35,7 @@ static int close_machine(void **state)
 
 /* --- the master equation ----------------------------------------------------------------------- */
 
-/* What the machine did in the gated windows of a workload, longer ones less shorter ones. */
+/* What the machine did in the gated windows of a workload, longer ones minus shorter ones. */
 enum { CYCLES, IDLE, EXECUTED, RETIRED, CAUSED, WAITED, TRUTHS };
 #define FIRST_TAP (TAPS_MAX - TRUTHS)
 static struct {
@@ -72,7 +72,7 @@ static enum status run_and_look(void *self, struct job *jobs, unsigned n, uint64
 	return st;
 }
 
-/* Random branches fall differently in each window: what two windows count may differ by so much. */
+/* Random branches differ between windows: the counts of two windows may differ by this much. */
 #define NEAR(a, b, of) assert_true(llabs((long long)(a) - (long long)(b)) <= (long long)(of) * 5 / 100 + 20)
 
 static void test_core2_three_terms_are_all_cycles_and_each_is_what_the_machine_did(void **state)
@@ -106,7 +106,7 @@ static void test_core2_three_terms_are_all_cycles_and_each_is_what_the_machine_d
 		for (unsigned i = 0; i < TRUTHS; i++)
 			truth.sum[i] /= truth.longer;
 		assert_true(workload_account_master(&a, &m));
-		/* of uops that the machine dispatched, those that did not retire, in cycles that dispatched any */
+		/* the share of dispatched uops that did not retire, of the cycles that dispatched any */
 		const int64_t active = truth.sum[CYCLES] - truth.sum[IDLE];
 		const int64_t wasted = active * (truth.sum[EXECUTED] - truth.sum[RETIRED]) / truth.sum[EXECUTED];
 		print_message("%s: retired %lld (%lld) non-retired %lld (%lld) stalls %lld (%lld) sum %lld (%lld); no retirement %lld (%lld)\n", work_name(kind),
@@ -127,9 +127,9 @@ static void test_core2_three_terms_are_all_cycles_and_each_is_what_the_machine_d
 		NEAR(m.wasted, wasted, truth.sum[CYCLES]);
 		NEAR(m.stalls, truth.sum[IDLE], truth.sum[CYCLES]);
 		NEAR(m.retired + m.wasted + m.stalls, truth.sum[CYCLES], truth.sum[CYCLES]);
-		/* to the cycle where it was counted, but for halves of the division */
+		/* to the cycle within one bundle, except for the division's rounding */
 		assert_in_range(m.retired + m.wasted + m.stalls, a.bundle_cycles[Q_EXECUTE_STALL] - 1, a.bundle_cycles[Q_EXECUTE_STALL] + 1);
-		/* cycles without retirement all have a cause, and are as many as were counted */
+		/* every cycle without retirement has a cause, and as many are counted */
 		assert_true(llabs(truth.sum[CAUSED] - truth.sum[WAITED]) <= 1);
 		NEAR(a.value[Q_RETIRE_STALL], truth.sum[CAUSED], truth.sum[CYCLES]);
 		if (kind == WORK_BRANCHY)
@@ -156,7 +156,7 @@ static void test_core2_bus_bytes_are_those_of_memory(void **state)
 			assert_int_equal(out[0], out[1]);
 		else
 			assert_in_range(out[1] * 100 / out[0], 40, 60); /* the other half is the other core's */
-		/* two bus clocks a line, and never more of them than there are */
+		/* two bus clocks per line, and no more than there are */
 		work_rig_count(&rig, WORK_BANDWIDTH, cores, "BUS_DRDY_CLOCKS.ALL_AGENTS", "CPU_CLK_UNHALTED.BUS", out);
 		within_a_hundredth(out[0], 2 * rig.lines);
 		print_message("%u: data in %llu of %llu bus clocks\n", cores, (unsigned long long)out[0], (unsigned long long)out[1]);
@@ -164,8 +164,8 @@ static void test_core2_bus_bytes_are_those_of_memory(void **state)
 	}
 }
 
-/* The kinds of transactions add up to the kind above them: of a triad over arrays in memory four lines are written back
- * for twelve that come, of one that stores past the caches four leave for eight that come. */
+/* The kinds of transactions add up to the kind above them. A triad over arrays in memory writes back four lines for twelve
+ * that it reads; one with non-temporal stores writes four for eight that it reads. */
 static void test_core2_bus_transactions_are_a_hierarchy(void **state)
 {
 	(void)state;
@@ -236,7 +236,7 @@ static void test_core2_samples_on_counter_0_alone_and_into_one_page(void **state
 	}
 	assert_int_equal(work_close(&work), ST_OK);
 
-	/* an event that is not precise, one that another counter alone counts, two for one counter: nothing is written */
+	/* an event that is not precise, and two events for one counter, are refused before anything is written */
 	struct access_ops ops = *rig.run.guard.access.ops;
 	const struct access_ops *kept = rig.run.guard.access.ops;
 	struct pebs_request bad[2] = { { .event = event("FP_ASSIST"), .period = 5 } };
@@ -253,7 +253,7 @@ static void test_core2_samples_on_counter_0_alone_and_into_one_page(void **state
 	rig.run.guard.access.ops = kept;
 }
 
-/* The same limit in the machine's registers. */
+/* The machine has the same limit: a job with a buffer beyond the page faults. */
 static void test_core2_buffer_beyond_a_page_hangs(void **state)
 {
 	(void)state;
@@ -267,7 +267,7 @@ static void test_core2_buffer_beyond_a_page_hangs(void **state)
 		assert_int_equal(a->ops->wrmsr(a->self, 0, 0x600, SPACE_DS), ST_OK);
 		assert_int_equal(a->ops->wrmsr(a->self, 0, 0x186, 0x4208CB), ST_OK);
 		assert_int_equal(a->ops->wrmsr(a->self, 0, 0x38F, 0), ST_OK);
-		/* in a job: its page tables alone have the area that the processor looks at */
+		/* in a job: only its page tables map the area that the processor reads */
 		struct sampling_gate gate = { .count = 0 };
 		struct measure_block *block = a->ops->control(a->self, 0);
 		struct job job = { .entry = SPACE_CODE + kernel_find("k_measure_sampled")->offset, .undo = SPACE_CODE + kernel_find("k_measure_off")->offset,

@@ -1,4 +1,4 @@
-/* What runs between jobs changes no row: the quick suite with it and without it. */
+/* Firmware that runs between jobs changes no row: the quick suite's rows are the same with and without it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,8 +9,8 @@
 
 #include "tests/unit/support/closed_loop.h"
 
-#define MILLI_LEAST 100 /* of a cycle */
-#define PART 100        /* or of the value */
+#define MILLI_LEAST 100 /* thousandths of a cycle */
+#define PART 100        /* or this part of the value */
 
 struct found { const char *row; bool ok; int64_t milli, spread_milli; };
 
@@ -36,7 +36,7 @@ static void same_rows(const char *machine, unsigned ok_least)
 	assert_int_equal(quick(machine, "0", without), n);
 	for (unsigned i = 0; i < n; i++) {
 		const int64_t part = without[i].milli / PART, spreads = 2 * (with[i].spread_milli + without[i].spread_milli),
-			by = spreads > part ? spreads : part > MILLI_LEAST ? part : MILLI_LEAST; /* streams in memory scatter by more than the part */
+			by = spreads > part ? spreads : part > MILLI_LEAST ? part : MILLI_LEAST; /* streams in memory vary by more than that part */
 		if (with[i].ok != without[i].ok || llabs(with[i].milli - without[i].milli) > by) {
 			print_error("%s, %s: %s %lld, without firmware %s %lld\n", machine, with[i].row, with[i].ok ? "ok" : "not ok",
 			            (long long)with[i].milli, without[i].ok ? "ok" : "not ok", (long long)without[i].milli);
@@ -53,7 +53,7 @@ static void test_firmware_changes_no_row_of_haswell_ep(void **state) { (void)sta
 static void test_firmware_changes_no_row_of_core2(void **state) { (void)state; same_rows("core2", 10); }
 static void test_firmware_changes_no_row_of_pentium4(void **state) { (void)state; same_rows("pentium4", 8); }
 
-/* Ticks and SMIs come in their periods, each core counts the SMIs, and nothing does where nothing runs. */
+/* Runs two rows with frequent SMIs; returns the SMIs that a core counted, and the machine's cycles. */
 static uint64_t smis(const char *runs, uint64_t *cycles)
 {
 	static struct loop_run r;
@@ -80,8 +80,8 @@ static void test_firmware_smis_are_counted_where_it_runs(void **state)
 	assert_int_equal(smis("0", &without), 0);
 	print_message("%llu SMIs in %llu cycles, %llu without\n", (unsigned long long)taken, (unsigned long long)with, (unsigned long long)without);
 	assert_true(taken >= 2);
-	assert_true(taken <= with / (200 * 2933)); /* one a period at most */
-	assert_true(with >= without + taken * 100 * 2933); /* each takes its time */
+	assert_true(taken <= with / (200 * 2933)); /* at most one per period */
+	assert_true(with >= without + taken * 100 * 2933); /* each takes 100 us at least */
 }
 
 int main(void)

@@ -21,7 +21,7 @@
 
 static struct loop_run r;
 
-/* Each of the rows has this status, and `ok` has the machine's true value. */
+/* Every row has this status and, if it is `ok`, the machine's true value. */
 static void all_rows(const char *machine, const char *changes, const char *which, enum row_status status)
 {
 	char *text = loop_built_in_changed(machine, changes);
@@ -52,7 +52,7 @@ static void test_freq_lock_turbo_off_keeps_the_clock(void **state)
 	assert_int_equal(msr_guard_restore(&r.guard), ST_OK);
 	assert_int_equal(loop_msr(&r, 0, MISC_ENABLE) >> 38 & 1, 0);
 	loop_close(&r);
-	/* Firmware that has locked it: the clock moves, no row is ok, and the results say that nothing could be done. */
+	/* Firmware has locked turbo mode: the clock moves, no row is ok, and the results report the refusals. */
 	all_rows("nehalem-ep", locked, ROWS, ROW_NOISY);
 	assert_int_equal(loop_lock_of(&r.sum.locks, "turbo", MISC_ENABLE)->refused, 8);
 	assert_int_equal(loop_lock_of(&r.sum.locks, "turbo", PERF_CTL)->refused, 8);
@@ -71,7 +71,7 @@ static void test_freq_lock_uncore_limits_keep_the_uncore_clock(void **state)
 	assert_int_equal(msr_guard_restore(&r.guard), ST_OK);
 	assert_int_equal(loop_msr(&r, 0, UNCORE_LIMIT), 12 << 8 | 23);
 	loop_close(&r);
-	/* The uncore's own clock counter sees it wander; without that counter nothing does. */
+	/* The uncore's clock counter shows that the clock moves; without that counter nothing does. */
 	static const struct { const char *what, *reason; } unlocked[] = { { missing, "the uncore clock moved" }, { unwatched, "could not be pinned" } };
 	for (unsigned i = 0; i < COUNT_OF(unlocked); i++) {
 		char *text = loop_built_in_changed("haswell-ep", unlocked[i].what);
@@ -85,8 +85,8 @@ static void test_freq_lock_uncore_limits_keep_the_uncore_clock(void **state)
 	}
 }
 
-/* Broadwell-EP, Cascade Lake, Ice Lake-SP and Sapphire Rapids: with a clock that floats load.l3.latency was 66 cycles for 41 and `ok`. Turbo mode and
- * prefetchers go off too, or the rows would not be proved. */
+/* On Broadwell-EP, Cascade Lake, Ice Lake-SP and Sapphire Rapids load.l3.latency was 66 cycles instead of 41, and `ok`, with a floating uncore clock.
+ * Turbo mode and prefetchers are switched off too, or the rows would not be proved. */
 static void test_freq_lock_keeps_the_clocks_of_later_servers(void **state)
 {
 	(void)state;
@@ -106,7 +106,7 @@ static void test_freq_lock_keeps_the_clocks_of_later_servers(void **state)
 	}
 }
 
-/* The ring of a client is locked where its register answers; elsewhere no row of the ring is ok. */
+/* A client's ring clock is locked if its register answers; otherwise no row of the ring is ok. */
 static void test_freq_lock_keeps_the_ring_clock_of_clients(void **state)
 {
 	(void)state;
@@ -122,7 +122,7 @@ static void test_freq_lock_keeps_the_ring_clock_of_clients(void **state)
 	loop_close(&r);
 }
 
-/* Rows where the clock is the processor's own choice as long as it has one. */
+/* With HWP the processor chooses its clock, unless the request leaves it a single level. */
 static void test_freq_lock_hwp_request_keeps_the_clock(void **state)
 {
 	(void)state;
@@ -138,7 +138,7 @@ static void test_freq_lock_hwp_request_keeps_the_clock(void **state)
 	assert_non_null(strstr(memory_host_file(&r.host, "results.json"), "\"bits\": [8, 15], \"found\": 34, \"wanted\": 23, \"already\": 0, \"set\": 0, \"refused\": 80}"));
 	assert_int_equal(msr_guard_restore(&r.guard), ST_OK);
 	loop_close(&r);
-	/* It stays where it is, and that is not the base clock: rows in seconds are not proved. */
+	/* The clock is constant, but not the base clock: rows in seconds are not proved. */
 	all_rows("ice-lake-sp", other, "read.l1.bandwidth", ROW_UNPROVEN);
 	assert_non_null(strstr(r.host.results[0].reason, "the requested level could not be held: the core clock was 2"));
 	loop_close(&r);

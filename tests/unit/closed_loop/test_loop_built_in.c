@@ -1,4 +1,4 @@
-/* The closed loop on the built-in machines: latency, TLB and bandwidth rows meet tests/expect/, on the Core 2 all of the full suite.
+/* The closed loop on the built-in machines: latency, TLB and bandwidth rows meet tests/expect/, on the Core 2 all rows of the full suite.
  * The Pentium 4's is in test_netburst_suite.c. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,11 +32,11 @@ static void test_loop_nehalem_ep_is_found_again(void **state) { (void)state; fin
 static void test_loop_haswell_ep_is_found_again(void **state) { (void)state; finds_again("haswell-ep", ROWS, 40); }
 static void test_loop_skylake_sp_is_found_again(void **state) { (void)state; finds_again("skylake-sp", ROWS, 40); }
 
-/* Processors whose folders and machine files came last: latencies, walks, and streams of one core and of all. */
+/* For the processors that were added last: latencies, walks, and streams of one core and of all. */
 #define FEWER "load.l?.*,load.dram_local.*,load.l2_overlap.*,tlb.dtlb*,tlb.stlb*,store.forward.latency,exec.addsd*,exec.mulsd*,exec.divsd*," \
 	"triad.l?.bandwidth,triad.dram*.bandwidth,*.l1_all.bandwidth,*.l1.bandwidth"
 static void test_loop_zen4_is_found_again(void **state) { (void)state; finds_again("zen4", FEWER, 26); }
-/* Several complexes: those of one die and those of another; two sockets. */
+/* Other core complexes, on the same die and on another; two sockets. */
 #define COMPLEXES ",load.other_complex*,core_to_core.*other*,load.l3_*other_core.*"
 static void test_loop_zen5_is_found_again(void **state) { (void)state; finds_again("zen5", "load.l?.*,load.dram_local.*,tlb.dtlb*,tlb.stlb*,triad.l?.bandwidth,triad.dram.bandwidth,triad.dram_nt.bandwidth,read.dram_all.*" COMPLEXES, 21); }
 static void test_loop_zen2_is_found_again(void **state) { (void)state; finds_again("zen2", "load.l1.*,load.l2.*,load.l3.*,load.dram_*al.latency,load.remote_l3*,tlb.dtlb_4k*" COMPLEXES, 14); }
@@ -44,8 +44,8 @@ static void test_loop_zen3_is_found_again(void **state) { (void)state; finds_aga
 static void test_loop_sandy_bridge_is_found_again(void **state) { (void)state; finds_again("sandy-bridge", FEWER ",load.l3_*other_core.*,*.node_local*", 34); }
 static void test_loop_ivy_bridge_is_found_again(void **state) { (void)state; finds_again("ivy-bridge", FEWER ",load.l3_*other_core.*,*.node_local*", 34); }
 
-/* The whole suite: each row proved and right, or the reason why not stands in concepts.csv of its processor, or the machine lacks the
- * thing; accounting, trust and study as expected; within the instructions that an emulated guest has the time for. */
+/* The whole suite: each row is proved and right, or its processor's concepts.csv says why not, or the machine lacks what it measures.
+ * Accounting, trust and study are as expected. The instructions are few enough for an emulated guest. */
 static void test_loop_core2_full_suite_is_as_expected(void **state)
 {
 	(void)state;
@@ -62,7 +62,7 @@ static void test_loop_core2_full_suite_is_as_expected(void **state)
 	assert_int_equal(r.sum.unexpected, 0);
 	assert_int_equal(missed, 0);
 	assert_true(r.sum.by_status[ROW_OK] >= 134 && r.sum.by_status[ROW_UNPROVEN] <= 7 && met >= 140);
-	assert_true(r.instructions > 1000000 && r.instructions <= 150000000); /* streams of all cores go on until rounds agree; those in memory look at the bus too */
+	assert_true(r.instructions > 1000000 && r.instructions <= 150000000); /* streams of all cores repeat until rounds agree; those in memory also count bus events */
 	loop_close(&r);
 }
 

@@ -1,4 +1,4 @@
-/* Every fault switch of a machine file: the rows that it touches are not `ok`, the others still are. */
+/* With each fault switch of a machine file the rows that it affects are not `ok`, and the others still are. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,25 +14,25 @@ static const char *const names[] = { "load.l1.latency", "load.l2.latency", "load
 	"tlb.dtlb_4k.penalty", "triad.l2.bandwidth" };
 #define ROWS "load.l?.latency,load.dram_local.latency,tlb.dtlb_4k.penalty,triad.l2.bandwidth"
 
-/* What is switched on ("key=value,..."), and a letter a row: o ok, u unproven, n noisy, f fault. */
+/* Fault switches ("key=value,..."), and a letter for each row: o ok, u unproven, n noisy, f fault. */
 static const struct { const char *fault, *statuses; } cases[] = {
 	{ "", "oooooo" },
-	{ "msr_missing=0x1A4", "uuuuuo" },        /* prefetchers as they were: the triad wants them so */
-	{ "msr_missing=0x38F", "uuuuuu" },        /* IA32_PERF_GLOBAL_CTRL: nothing counts without */
+	{ "msr_missing=0x1A4", "uuuuuo" },        /* prefetchers stay as found, as the triad requires */
+	{ "msr_missing=0x38F", "uuuuuu" },        /* IA32_PERF_GLOBAL_CTRL: nothing counts without it */
 	{ "msr_missing=0xC2", "uuuuuu" },         /* IA32_PMC1: the others lack their start-up sequence (AAK100) */
 	{ "msr_missing=0x30A", "oooooo" },        /* IA32_FIXED_CTR1: a general counter counts cycles */
-	{ "msr_missing=0x1D9", "oooooo" },        /* IA32_DEBUGCTL: SMIs are not left out of the counts; there are none */
+	{ "msr_missing=0x1D9", "oooooo" },        /* IA32_DEBUGCTL: SMIs are not excluded from the counts; there are none */
 	{ "counter_stuck=1", "uuuuuu" },
-	{ "overcount_event=0x01CB,overcount_thousandths=1020", "uooooo" }, /* MEM_LOAD_RETIRED.L1D_HIT; the triad counts others */
+	{ "overcount_event=0x01CB,overcount_thousandths=1020", "uooooo" }, /* MEM_LOAD_RETIRED.L1D_HIT; the triad's events are others */
 	{ "overcount_event=0x02CB,overcount_thousandths=500", "ouoooo" },  /* MEM_LOAD_RETIRED.L2_HIT */
 	{ "pebs_drop_every=1", "uuuuoo" },
 	{ "pebs_drop_every=3", "uuuuoo" },
 	{ "data_source_flip=7", "uuuuoo" },
 	{ "smi_period_us=5,smi_us=20", "nnnnnn" },
-	{ "ratio_period_us=30,ratio_other=16", "nnnnno" }, /* five windows of the triad lie between two changes */
+	{ "ratio_period_us=30,ratio_other=16", "nnnnno" }, /* five windows of the triad fit between two changes */
 	{ "uncore_float_ratio=12", "oouuoo" },
 	{ "prefetch_locked=15", "uuuuuo" },
-	{ "prefetch_ignored=15", "oouooo" },      /* only where the streamer finds what to run ahead of */
+	{ "prefetch_ignored=15", "oouooo" },      /* only where the streamer has a stream to run ahead of */
 	{ "firmware_counting=1", "oooooo" },      /* switched off before the first use; a remark says so */
 	{ "dead_core=2", "oooooo" },              /* core 1, which these rows do not need */
 };
@@ -79,7 +79,7 @@ static void test_loop_each_fault_takes_ok_from_the_rows_it_touches(void **state)
 	assert_int_equal(wrong, 0);
 }
 
-/* Rows of several cores, matrices, curves and tables, and other processors: a fault takes `ok` from all of them, or leaves it to
+/* Rows of several cores, matrices, curves and tables, and other processors: with a fault none of them is `ok` (none_ok), or only
  * those whose value is right. */
 #define SEVERAL "core_to_core.clean_same_socket.latency,read.l1_all.bandwidth,load.dram_loaded.penalty,sync.false_sharing.penalty," \
 	"size.rob.entries,load.staircase.latency"
@@ -94,7 +94,7 @@ static const struct { const char *machine, *rows, *fault; bool none_ok; } others
 	{ "core2", "size.super_queue.entries", "prefetch_ignored=2", true },
 	{ "skylake-sp", "load.l2.latency,load.dram_local.latency,read.dram.bandwidth", "prefetch_locked=2", false },
 	{ "skylake-sp", "size.fill_buffers.entries", "prefetch_ignored=2", true },
-	{ "skylake-sp", "size.fill_buffers.entries", "prefetch_ignored=1", false }, /* a line a page: nothing for the streamer to go on */
+	{ "skylake-sp", "size.fill_buffers.entries", "prefetch_ignored=1", false }, /* one line per page: no stream for the streamer */
 	{ "core2", "load.l1.latency,triad.l2.bandwidth,read.dram.bandwidth,load.l2.latency,load.dram_local*,read.l1_all.bandwidth", "ratio_period_us=700,ratio_other=7", false },
 	{ "nehalem-ep", "load.l?.*,load.dram_local.*,triad.l2.bandwidth,read.l1_all.bandwidth", "ratio_period_us=700,ratio_other=9", false },
 	{ "nehalem-ep", "core_to_core.*", "prefetch_ignored=15", false },
@@ -108,7 +108,7 @@ static const struct { const char *machine, *rows, *fault; bool none_ok; } others
 	{ "nehalem-ep", "load.l?.latency,*.l1.bandwidth,triad.l2.bandwidth", "turbo_locked=1,ratio_turbo=1,ratio_period_us=700,ratio_other=25", false },
 	{ "ice-lake-sp", "load.l?.latency,*.l1.bandwidth,read.l2.bandwidth", "hwp_locked=1,ratio_hwp=1,ratio_period_us=700,ratio_other=25", false },
 	{ "skylake-sp", "load.l?.latency,load.dram_local.latency,read.l2.bandwidth", "msr_missing=0xC2", false },
-	/* no register counts SMIs or shows the clock's ratio: cycles of windows beside their TSC ticks */
+	/* no register counts SMIs or shows the clock's ratio: the cycles of windows are compared with their TSC ticks */
 	{ "core2", "load.l2.latency,*.l2.bandwidth,read.dram.bandwidth,triad.dram_all.bandwidth", "smi_period_us=7,smi_us=5", false },
 	{ "core2", "load.l2.latency,read.dram.bandwidth,triad.dram_all.bandwidth,load.dram_loaded.penalty", "smi_period_us=400,smi_us=40", false },
 	{ "pentium4", "*.l2.bandwidth,read.dram.bandwidth", "smi_period_us=30,smi_us=15", false },
@@ -144,8 +144,8 @@ static void test_loop_faults_take_ok_from_other_rows_and_machines_too(void **sta
 	assert_int_equal(wrong, 0);
 }
 
-/* Seldom SMIs: the windows that one hit are thrown away and counted, the rest gives the truth. How seldom goes by
- * the length of the jobs that the windows are in: one in most of them leaves too few. */
+/* Rare SMIs: windows that one hits are rejected and counted, and the rest give the true value. How rare depends on the
+ * length of the windows' jobs: an SMI in most jobs leaves too few windows. */
 static void seldom(const char *fault, const char *which)
 {
 	static struct loop_run r;
@@ -159,7 +159,8 @@ static void seldom(const char *fault, const char *which)
 	free(text);
 }
 
-/* A register that a method besides the row's own needs: the method's line names it, the row keeps its value, and the run is not as expected. */
+/* A register that only an additional method of the row needs does not answer: the method's reason names it, the row keeps its value, and the result is
+ * unexpected. */
 static void test_loop_a_register_that_does_not_answer_is_named(void **state)
 {
 	(void)state;
@@ -187,7 +188,7 @@ static void test_loop_a_register_that_does_not_answer_is_named(void **state)
 	}
 }
 
-/* Boxes that are missing: which, and where a row needed them. */
+/* The results name the boxes that are missing, and the row that needed one names it. */
 static void test_loop_a_box_that_is_missing_is_named(void **state)
 {
 	(void)state;
@@ -221,7 +222,7 @@ static void test_loop_seldom_smis_cost_windows_not_truth(void **state)
 	seldom("smi_period_us=20,smi_us=20", "triad.l2.bandwidth");
 }
 
-/* Counters that firmware had left on are reported, and the counts that they would have added are in no row. */
+/* A row's remark reports the counters that firmware had left on. */
 static void test_loop_counters_left_on_are_told(void **state)
 {
 	(void)state;
@@ -234,8 +235,8 @@ static void test_loop_counters_left_on_are_told(void **state)
 	free(text);
 }
 
-/* A processor that nobody knows and that tells little of itself: what is not known is not said to be lacking, and stores that miss are not
- * `ok` beside prefetchers that nobody can switch off: the lines that these bring are counted too. */
+/* An unknown processor that reports little of itself: what is not known is not reported as absent. Stores that miss are not `ok` beside
+ * prefetchers that no driver can switch off, because the lines that these bring are counted too. */
 static void test_loop_what_is_not_known_is_not_absent(void **state)
 {
 	(void)state;
@@ -266,7 +267,7 @@ static void test_loop_what_is_not_known_is_not_absent(void **state)
 	free(stranger);
 }
 
-/* Prefetchers that the processor's descriptor does not know of, so that nothing switches them off: each row of stores that miss is right or not `ok`. */
+/* Prefetchers that the processor's descriptor lacks, so that nothing switches them off: each row of stores that miss is right or not `ok`. */
 static void test_loop_stores_beside_prefetchers_that_nobody_knows(void **state)
 {
 	(void)state;
@@ -294,8 +295,8 @@ static void test_loop_stores_beside_prefetchers_that_nobody_knows(void **state)
 	free(format);
 }
 
-/* What nothing proves on the processor says why, in matrices too; and reading counters after windows that pushed the wrapper's lines into
- * memory is no time that an SMI took. */
+/* Rows that no event of the processor proves say why, in matrices too. Reading counters takes longer after windows that evicted the wrapper's
+ * lines to memory, and is not taken for an SMI. */
 static void test_loop_two_sockets_of_netburst_say_why_nothing_proves_them(void **state)
 {
 	(void)state;

@@ -1,11 +1,11 @@
-/* The closed loop on machines drawn at random: their true figures are found again.
+/* The closed loop on machines drawn at random: their true values are found again.
  *
- * LOOP_SEED=N draws another series and runs nothing else, LOOP_MACHINES=N that many, LOOP_FIRST=N from number N on, LOOP_ROWS=A,B.* runs other
- * rows than these, LOOP_OF=NAME draws variations of that built-in machine and runs its quick suite, LOOP_FILES="A B" judges machine files of your
+ * LOOP_SEED=N draws another series and runs nothing else, LOOP_MACHINES=N draws that many, LOOP_FIRST=N starts with number N, LOOP_ROWS=A,B.* runs
+ * these rows instead, LOOP_OF=NAME draws variations of that built-in machine and runs its quick suite, LOOP_FILES="A B" judges machine files of your
  * own instead of drawing.
  *
  * The preset leaves out rows that take long (one core's streams in memory, the staircase, most rows of several cores), copies and triads in the L3
- * and triads in the L2, whose formulas miss some such machines, and all sizes but one. */
+ * and triads in the L2, whose formulas fail on some of these machines, and all sizes but one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@
 	"read.l3.bandwidth,write.l3.bandwidth,load.dram_loaded.*," \
 	"read.dram_all.*,write.dram_nt_all.*"
 #define TEXT_BYTES 16384
-/* A formula that most rows lack would prove nothing. */
+/* Least number of rows with a formula, per machine: rows without one prove nothing. */
 #define ROWS_LEAST 35
 
 static uint64_t setting(const char *name, uint64_t preset)
@@ -40,7 +40,7 @@ static uint64_t setting(const char *name, uint64_t preset)
 	return text && *text ? strtoull(text, NULL, 0) : preset;
 }
 
-/* A machine that misses is kept as a file of its own, so that it can be run again. */
+/* Saves a machine with a miss as a file, so that it can be run again. */
 static void keep(const char *text, unsigned number)
 {
 	const char *out = getenv("OUT");
@@ -102,7 +102,7 @@ static void test_loop_random_machines_are_found_again(void **state)
 	assert_true(rows_judged >= machines * (rows_asked ? 1 : ROWS_LEAST));
 }
 
-/* How many of the files, a list with blanks between, have a row that misses. */
+/* Returns how many files of a blank-separated list have a row that misses its formula. */
 static unsigned judge_files(const char *files, const char *rows_asked)
 {
 	unsigned bad = 0;
@@ -128,14 +128,14 @@ static unsigned judge_files(const char *files, const char *rows_asked)
 	return bad;
 }
 
-/* Files that somebody else wrote, all rows that have a formula. */
+/* Files of your own, with all rows that have a formula. */
 static void test_loop_files_are_found_again(void **state)
 {
 	(void)state;
 	assert_int_equal(judge_files(getenv("LOOP_FILES"), getenv("LOOP_ROWS")), 0);
 }
 
-/* Machines on which rows once missed, and those rows. */
+/* Machines on which rows once missed their formulas, with those rows. */
 static void test_loop_odd_machines_are_found_again(void **state)
 {
 	(void)state;
@@ -163,10 +163,10 @@ static void test_loop_odd_machines_are_found_again(void **state)
 	assert_int_equal(judge_files("tests/machines/caches/tables.machine", "tlb.*"), 0);
 	assert_int_equal(judge_files("tests/machines/caches/look.machine", "triad.dram.*"), 0);
 	assert_int_equal(judge_files("tests/machines/caches/tree.machine", "copy.dram_all.*"), 0);
-	assert_int_equal(judge_files("tests/machines/memory/tiny_rows.machine", "exec.gather_prefetch.*"), 0); /* 125 cycles for 128 additions, the fastest of five equal distances */
+	assert_int_equal(judge_files("tests/machines/memory/tiny_rows.machine", "exec.gather_prefetch.*"), 0); /* took 125 cycles for 128 additions as the fastest of five equally good distances */
 	assert_int_equal(judge_files("tests/machines/caches/shared.machine", "copy.dram_all.*,write.dram_all.*"), 0);
 	assert_int_equal(judge_files("tests/machines/caches/above.machine", "write.dram_all.*"), 1); /* unproven, as it should be where lines are left over: docs/limits.md */
-	assert_int_equal(judge_files("tests/machines/caches/exclusive.machine", "triad.dram_all.*"), 0); /* 2.4 % above the channels where the shorter window always came first */
+	assert_int_equal(judge_files("tests/machines/caches/exclusive.machine", "triad.dram_all.*"), 0); /* was 2.4 % above the channels' rate while the shorter window always came first */
 	assert_int_equal(judge_files("tests/machines/memory/tracker.machine", "write.dram_all.*"), 0);
 	assert_int_equal(judge_files("tests/machines/cores/pair.machine", "tlb.*,load.dram_loaded.*,sync.*,store.rfo.*"), 0);
 	assert_int_equal(judge_files("tests/machines/cores/westmere.machine", "store.rfo.*,load.dram_local_big.*,tlb.dtlb_4k.*,load.l3_*_other_core.*,core_to_core.*"), 0);
@@ -194,8 +194,8 @@ static void test_loop_odd_machines_are_found_again(void **state)
 	assert_int_equal(judge_files("tests/machines/cores/chance.machine", "load.*,core_to_core.*,tlb.*,exec.*.latency,sync.self_modifying_code.*"), 0);
 }
 
-/* What is full before the fill buffers is told: queues behind them, which no other row measures here, and the load buffer before them; and not where they are the
- * ones that are full. */
+/* The row reports what fills before the fill buffers: a queue beyond them, which no other row measures here, or the load buffer. It reports nothing if the fill
+ * buffers fill first. */
 static void test_loop_fill_buffers_are_told_from_queues_and_load_buffers(void **state)
 {
 	static const struct { const char *section, *key, *value; enum row_status status; int64_t entries; const char *why; } cases[] = {
@@ -230,7 +230,7 @@ static void test_loop_fill_buffers_are_told_from_queues_and_load_buffers(void **
 	}
 }
 
-/* A baseline whose pages an ITLB does not hold is told by the second level's hits that are taken off. */
+/* A baseline with more pages than the ITLB holds is detected by the second level's hits, which are subtracted. */
 static void test_loop_itlb_smaller_than_the_baselines_pages_is_told(void **state)
 {
 	static const struct { const char *entries; enum row_status status; } cases[] = { { "16", ROW_UNPROVEN }, { "32", ROW_OK } };
@@ -254,12 +254,12 @@ static void test_loop_itlb_smaller_than_the_baselines_pages_is_told(void **state
 	}
 }
 
-/* A machine of another vendor: its caches, TLBs and threads are told by other leaves. */
+/* A machine of another vendor, which reports caches, TLBs and threads in other CPUID leaves. */
 static void test_loop_machine_with_amd_leaves_is_found_again(void **state)
 {
 	(void)state;
 	assert_int_equal(judge_files("tests/machines/cores/ccx.machine", "load.l?.*,load.dram_local*,load.l3_*_other_core.*,tlb.dtlb_4k.*,tlb.stlb_walk_4k.*,tlb.walk_?.*"), 0);
-	/* alone: without counters a first row has its own clock */
+	/* alone: without counters, a run's first row measures the core clock while that code is still cold */
 	assert_int_equal(judge_files("tests/machines/cores/ccx.machine", "tlb.walk_concurrency.*"), 0);
 }
 

@@ -1,8 +1,8 @@
-/* What a row's value must be to its own value elsewhere, whatever the machine's true figures are: no formula is needed.
+/* Relations between a row's values under different conditions. They hold whatever the machine's true values are, so that no formula is needed.
  *
- * Alone and behind other rows, with another seed, with more rounds: the same. On a machine one part of which is slower: not faster. With twice the
- * channels, without open pages: not slower, nor more than twice as fast. What memory carried: what the kernel reads and writes back.
- * LOOP_FILES="A B" and LOOP_ROWS=A,B.* hold machine files and rows of your own to them. */
+ * Alone and after other rows, with another seed, with more rounds: the same. On a machine with one part slower: not faster. With twice the channels,
+ * without open pages: not slower, nor more than twice as fast. The traffic of memory is what the kernel reads and writes back.
+ * LOOP_FILES="A B" and LOOP_ROWS=A,B.* check machine files and rows of your own. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,15 +15,15 @@
 #include "tests/unit/support/closed_loop.h"
 
 #define TEXT_BYTES 65536
-#define SAME_PERMILLE 12      /* two values of one row: each is sure to 1/300, as a mean of means */
-#define OPEN_PERMILLE 30      /* with open pages it matters where arrays lie */
+#define SAME_PERMILLE 12      /* between two values of one row, each a mean of means with an error of at most 1/300 */
+#define OPEN_PERMILLE 30      /* with open pages values depend on the arrays' addresses */
 #define LATENCY_PERMILLE 10
-#define SAME_MILLI 500        /* or so much: half a cycle */
+#define SAME_MILLI 500        /* or this much: half a cycle */
 #define TRAFFIC_PERMILLE 15
 #define ROWS_MOST 64
 
 enum relation { SAME, NOT_FASTER, NOT_SLOWER_NOR_TWICE };
-/* before: rows that run first; seed, repetitions: 0: the row's own; tenths: the factor by which the field changes. */
+/* before: rows that run first; seed, repetitions: 0: the row's own; tenths: the factor by which the field changes, times 10. */
 static const struct variant { const char *label, *before; uint64_t seed; unsigned repetitions; const char *section, *key; unsigned tenths; enum relation relation; } variants[] = {
 	{ "behind streams that write", "write.dram.*,write.l3.*,copy.dram.*", 0, 0, NULL, NULL, 0, SAME },
 	{ "behind streams that read", "load.l?.latency,read.dram.*,load.dram_local.*", 0, 0, NULL, NULL, 0, SAME },
@@ -52,7 +52,7 @@ static const char *file_text(const char *path)
 	return text;
 }
 
-/* A field as a file gives it; false: it does not. */
+/* A field's value in a file; false: the file does not give it. */
 static bool given(const char *text, const char *section, const char *key, uint64_t *value)
 {
 	struct ini ini;
@@ -75,7 +75,7 @@ static void arrays_of(const char *row, int64_t *reads, int64_t *writes, int64_t 
 	*reads = *all - (past && !read ? 1 : 0);
 }
 
-/* What the channels of all sockets carried while all cores were at work. */
+/* Whether the channels of all sockets carried what the row's kernel reads and writes back. */
 static bool traffic_fits(const struct row_result *row, uint64_t channels)
 {
 	int64_t reads, writes, all, read = 0, written = 0;
@@ -96,7 +96,7 @@ static bool traffic_fits(const struct row_result *row, uint64_t channels)
 	return false;
 }
 
-/* Runs a row by itself on a machine, or after the variant's rows. */
+/* Runs a row on a machine, alone or after the variant's rows. */
 static struct value run(const char *text, const char *row, const struct variant *v, unsigned *wrong)
 {
 	static struct loop_run r;
@@ -131,7 +131,7 @@ static bool holds(const struct value *base, const struct value *other, enum rela
 	return (base->bandwidth ? -more : more) <= allowed && (!base->bandwidth || other->milli <= 2 * (base->milli + allowed));
 }
 
-/* A row on a machine; how many relations do not hold. */
+/* Returns how many relations do not hold for a row on a machine. */
 static unsigned row_holds(const char *name, const char *text, const char *row)
 {
 	unsigned wrong = 0;
@@ -166,7 +166,7 @@ static unsigned row_holds(const char *name, const char *text, const char *row)
 	return wrong;
 }
 
-/* Each row of a comma list on each machine of a list with blanks between: files, or names of built-in ones. */
+/* Checks each row of a comma-separated list on each machine of a blank-separated list of files or names of built-in machines. */
 static void hold(const char *machines, const char *which)
 {
 	unsigned wrong = 0;

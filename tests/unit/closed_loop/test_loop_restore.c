@@ -1,5 +1,5 @@
-/* Whatever happens in a run, every register of the machine has its value from before at the end, but those that stand on
- * the reviewed list tables/not_restored.csv. */
+/* Whatever happens in a run, every register of the machine has its original value afterwards, except those on the reviewed
+ * list tables/not_restored.csv. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,21 +11,21 @@
 #include "bench/counting/session.h"
 #include "tests/unit/support/closed_loop.h"
 
-#define MSRS     0x1900u   /* numbers of number_of */
+#define MSRS     0x1900u   /* arguments of number_of */
 #define CORES    8u
-/* Rows with prefetchers, counters, PEBS, uncore, helpers on other cores of both sockets. */
+/* Rows that use prefetchers, counters, PEBS, the uncore, and helpers on other cores of both sockets. */
 struct subject { const char *machine, *row, *rows, *profile; };
 static struct subject nehalem = { "nehalem-ep", "load.l3.latency", "load.l1.latency,load.l3.latency,load.l3_modified_other_core.latency,"
 	"load.remote_l3_clean.latency,core_to_core.modified_same_socket.latency,triad.l2.bandwidth", "client-analysis" };
 static struct subject core2 = { "core2", "load.l1.latency,load.l2.latency,load.dram_local.latency", "load.l1.latency,load.l2.latency,load.dram_local.latency,"
 	"core_to_core.clean_same_socket.latency,core_to_core.modified_same_socket.latency,triad.l2.bandwidth", "second-level" };
-/* Firmware has switched HWP on there. */
+/* Firmware has switched HWP on in this machine. */
 static struct subject gracemont = { "alder-lake-n", "load.l1.latency,load.l2.latency", "load.l1.latency,branch.return.penalty,core_to_core.clean_same_socket.latency,"
 	"core_to_core.modified_same_socket.latency,exec.addsd.latency,exec.mulsd.latency", "cycles-and-uops" };
 #define HWP_REQUEST 0x774u
 #define NEVER    0xFFFFFFFFu
 
-/* Where a simulated machine's registers lie. */
+/* The addresses at which a simulated machine may have MSRs. */
 static uint32_t number_of(unsigned i)
 {
 	return i < 0x1000 ? i : i < 0x1400 ? 0xC0000000 + i - 0x1000 : 0xC0010000 + (i < 0x1800 ? i - 0x1400 : 0x1000 + i - 0x1800);
@@ -38,7 +38,7 @@ static unsigned excused_count;
 
 static struct loop_run r;
 
-/* Between the guard and the machine: what goes wrong, and when. */
+/* A backend between the guard and the machine, which fails on purpose. */
 static struct trouble {
 	struct access access;
 	const struct access *under;
@@ -108,7 +108,7 @@ static void take(struct register_file *f)
 			f->there[core][i] = a->ops->rdmsr(a->self, core, number_of(i), &f->value[core][i]) == ST_OK;
 }
 
-/* Values that are not those of a reset, so that putting back zeros would show. What the machine does not take stays. */
+/* Writes values other than those of a reset, so that restoring zeros would show. A write that the machine refuses changes nothing. */
 static void unusual(const struct access *a)
 {
 	static const struct { uint32_t msr; uint64_t value; } values[] = {
@@ -134,7 +134,7 @@ static void begin(const char *text)
 	take(&before);
 }
 
-/* Puts back and compares; `gone`: a core that cannot be reached any more, NEVER none. Returns registers compared. */
+/* Restores and compares; `gone`: a core that can no longer be reached (NEVER: none). Returns the number of registers compared. */
 static unsigned end(const char *what, unsigned gone)
 {
 	unsigned compared = 0, changed = 0;
@@ -169,7 +169,7 @@ static int prepare(void **state)
 	return 0;
 }
 
-/* Where HWP is on, the run itself requested one level for each thread. */
+/* With HWP on, the run has requested a single level on each thread. */
 static void level_was_asked_for(void)
 {
 	const struct access *a = sim_access(r.sim);
@@ -204,7 +204,7 @@ static void test_restore_after_the_full_suite(void **state)
 	assert_int_equal(r.sum.unexpected, 0);
 	fprintf(stderr, "%llu simulated instructions\n", (unsigned long long)r.sum.instructions);
 	assert_true(r.sum.instructions == r.instructions && r.instructions > 1000000);
-	assert_true(r.instructions <= 120000000); /* so that a guest can carry them out */
+	assert_true(r.instructions <= 120000000); /* few enough for an emulated guest */
 	end("the full suite", NEVER);
 }
 
@@ -230,7 +230,7 @@ static void test_restore_after_shares_of_slots(void **state)
 		assert_int_equal(session_run(&r.guard.access, &r.cpu, &s, &r.host.host, &sum, problem, sizeof(problem)), ST_OK);
 		assert_int_equal(sum.uncounted, 0);
 		end("shares of slots", NEVER);
-		/* the register does not answer: the reason names it, and what was written before is put back */
+		/* the register does not answer: the reason names it, and what was written before is restored */
 		char *gone = loop_changed(few, "fault", "msr_missing", "0x329");
 		begin(gone);
 		assert_int_not_equal(session_run(&r.guard.access, &r.cpu, &s, &r.host.host, &sum, problem, sizeof(problem)), ST_OK);
@@ -253,7 +253,7 @@ static void test_restore_after_esc(void **state)
 	end("Esc", NEVER);
 }
 
-/* A fault in any write: each of the row's is tried in turn, in steps. */
+/* A fault in a write: every seventh of the row's writes in turn. */
 static void test_restore_after_a_fault_in_a_write(void **state)
 {
 	const struct subject *on = *state;
@@ -290,7 +290,7 @@ static void test_restore_after_a_time_out(void **state)
 	}
 }
 
-/* A core that answers no more: its own registers cannot be reached, those of all others are put back. */
+/* A core that no longer answers: its own registers cannot be reached, those of all others are restored. */
 static void test_restore_after_a_lost_core(void **state)
 {
 	(void)state;

@@ -1,6 +1,6 @@
-/* The closed loop on variations of machines that are sold today: what moves at random is found again, and no row is unexpected.
+/* The closed loop on random variations of machines that are sold today: the values that vary are found again, and no row is unexpected.
  *
- * LOOP_MACHINES=N runs that many variations of each, LOOP_FIRST=N from number N on, LOOP_SEED=N another series, MACHINES="A B" these machines alone,
+ * LOOP_MACHINES=N runs that many variations of each, LOOP_FIRST=N from number N on, LOOP_SEED=N another series, MACHINES="A B" only these machines,
  * LOOP_ROWS=A,B.* other rows: tests/shell/simulator/variations_long.sh. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,16 +13,16 @@
 #include "tests/unit/support/closed_loop.h"
 #include "tests/unit/support/loop_meets.h"
 
-/* alder-lake is its large cores here, alder-lake-n its small ones. */
+/* Here alder-lake stands for its large cores, alder-lake-n for its small ones. */
 #define MACHINES_PRESET "sandy-bridge-ep broadwell-ep skylake ice-lake-sp sapphire-rapids alder-lake alder-lake-n sierra-forest"
 #define SEED_PRESET 20261127
 #define ROWS_PRESET "load.l?.latency,load.dram_local.latency,tlb.dtlb_4k.penalty"
-/* A formula that most rows lack would prove nothing. */
+/* Least number of rows that meet a formula, on each machine: rows without one prove nothing. */
 #define ROWS_LEAST 3
 
 /* --- a variation ------------------------------------------------------------------------------- */
 
-/* Each figure moves on its own where machine.def lets it, else within what is left. */
+/* Values vary independently where machine.def allows it, otherwise in the range that the others leave. */
 struct vary { uint64_t state; char *text; const char *format; };
 
 static uint64_t next(struct vary *v)
@@ -63,7 +63,7 @@ static void set(struct vary *v, const char *section, const char *key, uint64_t v
 	put(v, section, key, number);
 }
 
-/* Figures that no other limits, in percent of the machine's own. */
+/* Fields that no other field limits, in percent of the machine's own values. */
 static const struct { const char *section, *key; unsigned least, most; } figures[] = {
 	{ "core", "rob", 75, 130 }, { "core", "load_buffers", 75, 130 }, { "core", "store_buffers", 75, 130 }, { "core", "mispredict_cycles", 70, 140 },
 	{ "lfb", "entries", 60, 160 }, { "sq", "entries", 75, 150 }, { "l3", "uncore_cycles", 80, 150 }, { "walk", "cycles", 50, 250 },
@@ -85,7 +85,7 @@ static void vary_core(struct vary *v)
 	set(v, "l3", "core_cycles", field(v, "l2", "cycles") + between(v, 0, 12));
 }
 
-/* Another number of ways of as many sets. Where the DTLB keeps large pages in pieces it holds no two for each of more ways of the L2: docs/limits.md. */
+/* Another number of ways, with as many sets. Not more ways if the DTLB keeps large pages in pieces: it could not hold two for each way of the L2 (docs/limits.md). */
 static void vary_ways(struct vary *v, const char *cache)
 {
 	const uint64_t ways = field(v, cache, "ways"), bytes = field(v, cache, "bytes");
@@ -105,7 +105,7 @@ static void vary_caches(struct vary *v)
 	}
 	vary_ways(v, "l1d");
 	vary_ways(v, "l2");
-	/* a row of the L3 goes through six times the L2, half of what such an L3 has; an inclusive one holds all L2s */
+	/* a row of the L3 visits six times the L2's bytes, half of such an L3; an inclusive one holds all L2s */
 	const uint64_t least = (12 * field(v, "l2", "bytes") + a_slice - 1) / a_slice, slices_now = between(v, least, least + 4);
 
 	set(v, "topology", "cores", cluster * between(v, 1, 8 / cluster));
@@ -113,7 +113,7 @@ static void vary_caches(struct vary *v)
 	set(v, "l3", "bytes", a_slice * slices_now);
 }
 
-/* As many sets of fewer or more ways. A DTLB that keeps large pages in pieces has no fewer than the processor's: docs/limits.md. */
+/* Another number of ways, with as many sets. A DTLB that keeps large pages in pieces has no fewer ways than the processor's (docs/limits.md). */
 static void vary_tlb(struct vary *v, const char *tlb)
 {
 	const uint64_t ways = field(v, tlb, "ways"), entries = field(v, tlb, "entries"), least = field(v, "dtlb", "large_entries") ? ways * 2 / 3 : ways;
@@ -136,9 +136,9 @@ static void vary_memory(struct vary *v)
 		set(v, "topology", "sockets", between(v, 1, 2));
 }
 
-/* Variation `number` of the series `seed` of a machine file; the same three always give the same text, to be freed. Its processor, counters and uncore
- * stay; clocks, sizes, latencies, buffers and memory move. A socket has at most eight cores, and no larger an L3 than the rows about it need: both are
- * what a run takes its time for. */
+/* Variation `number` of the series `seed` of a machine file; the same three always give the same text, to be freed. Processor, counters and uncore
+ * are kept; clocks, sizes, latencies, buffers and memory vary. A socket has at most eight cores, and no larger L3 than its rows need: these two determine
+ * a run's time. */
 static char *machine_vary(const char *text, const char *format, uint64_t seed, unsigned number)
 {
 	struct vary varied = { seed * 0x2545F4914F6CDD1Dull + number, strdup(text), format }, *v = &varied;
@@ -150,7 +150,7 @@ static char *machine_vary(const char *text, const char *format, uint64_t seed, u
 	}
 	vary_core(v);
 	vary_caches(v);
-	if (field(v, "control", "highest_leaf") >= 0x18) { /* which tells them; until then the processor's description does */
+	if (field(v, "control", "highest_leaf") >= 0x18) { /* which reports them; without it the processor's descriptor does */
 		vary_tlb(v, "dtlb");
 		vary_tlb(v, "stlb");
 	}
@@ -174,7 +174,7 @@ static const char *words(const char *name, const char *preset)
 	return text && *text ? text : preset;
 }
 
-/* A variation that misses is kept as a file of its own, so that it can be run again. */
+/* Saves a variation with a miss as a file, so that it can be run again. */
 static void keep(const char *text, const char *name, unsigned number)
 {
 	char path[256];

@@ -1,5 +1,5 @@
-/* Event trust table: on a sound simulated machine every event counts what its kernel fixes; one that over-counts shows by
- * its ratio. */
+/* Event trust table: on a simulated machine without faults every event counts what its kernel determines; the ratio shows one
+ * that overcounts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -50,7 +50,7 @@ static void test_trust_all_events_of_sound_machines_count_right(void **state)
 	}
 }
 
-/* Every concept that a processor can count is held against a known count, or says why no kernel fixes one. */
+/* Every concept is compared with a known count, or trust.def says why no kernel determines one. */
 static void test_trust_covers_every_concept(void **state)
 {
 	(void)state;
@@ -92,7 +92,7 @@ static void test_trust_an_event_that_counts_too_much_is_told(void **state)
 	free(text);
 }
 
-/* Counts that a kernel fixes within bounds alone: uops, and cycles in which a buffer is full. */
+/* Counts that a kernel determines only within bounds: uops, and cycles in which a buffer is full. */
 static void test_trust_events_without_an_exact_count_are_held_too(void **state)
 {
 	(void)state;
@@ -113,7 +113,7 @@ static void test_trust_events_without_an_exact_count_are_held_too(void **state)
 	}
 }
 
-/* A channel and a slice of the L3 are missing: the events of the others count too little of the row's work, and the run's status reports it. */
+/* A channel or a slice of the L3 is missing: the others' events count too little of the row's work, and the result is unexpected. */
 static void test_trust_events_of_the_uncore_are_held_too(void **state)
 {
 	(void)state;
@@ -160,7 +160,7 @@ static void test_trust_results_come_from_the_journal(void **state)
 	loop_close(&r);
 }
 
-/* Enabled as firmware left them, beside the four that count after the start-up sequence of AAK100 alone. */
+/* They stay enabled as firmware left them, beside the four that count only after the start-up sequence of AAK100. */
 static void test_trust_counters_that_no_descriptor_lists_keep_no_others_from_starting(void **state)
 {
 	(void)state;

@@ -1,4 +1,4 @@
-/* One truth moved at a time: the rows whose formula depends on it move, to where the formula says; the others stay. */
+/* One value of the machine is changed at a time: rows whose formula depends on it change to what the formula says, the others do not change. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,12 +11,12 @@
 #include "tests/unit/support/loop_meets.h"
 
 #define ROWS "load.l?.*,load.dram_local.*,tlb.dtlb_4k.*,tlb.stlb_walk_4k.*,triad.l1.bandwidth"
-/* A few loads of the wrapper itself, after the kernel, come from further away after the longer window: less than a
- * tenth of a cycle a load. */
+/* After the longer window a few of the wrapper's own loads are answered by a level farther away: less than a tenth of a
+ * cycle per load. */
 #define SAME_MILLI 100
 #define AS_FAR_MILLI 300
 
-/* as_far: a row that moves by as many cycles as the field. `moves` is how many of the rows' formulas must say so: a formula that lost it would hide the rest. */
+/* as_far: a row that changes by as many cycles as the field. moves: how many rows' formulas must depend on the field; one that no longer did would hide a change. */
 static const struct { const char *section, *key, *value; unsigned moves; const char *as_far; } cases[] = {
 	{ "l1d", "cycles", "5", 3, "tlb.stlb_walk_4k.penalty" },
 	{ "l2", "cycles", "14", 2, "load.l2.penalty" },
@@ -26,8 +26,8 @@ static const struct { const char *section, *key, *value; unsigned moves; const c
 	{ "dram", "local_ps", "71000", 2, NULL },
 	{ "stlb", "cycles", "9", 1, "tlb.stlb_walk_4k.penalty" },
 	{ "walk", "cycles", "15", 0, "tlb.stlb_walk_4k.penalty" },
-	{ "core", "issue_width", "2", 0, NULL },      /* the triad, between bounds */
-	{ "clock", "core_ratio", "16", 4, NULL },     /* ps and uncore cycles in core cycles */
+	{ "core", "issue_width", "2", 0, NULL },      /* the triad, within its bounds */
+	{ "clock", "core_ratio", "16", 4, NULL },     /* converts ps and uncore cycles to core cycles */
 	{ "dram", "remote_ps", "150000", 0, NULL },
 	{ "lfb", "entries", "4", 0, NULL },
 	{ "sq", "entries", "8", 0, NULL },

@@ -1,4 +1,4 @@
-/* The full suite on the simulated Pentium 4: what its counters can prove is ok and right, what they cannot says so. */
+/* The full suite on the simulated Pentium 4: rows that its counters can prove are ok and right, the others say that they are not proved. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ static void test_netburst_suite_is_proven_where_it_can_be(void **state)
 	for (unsigned i = 0; i < r.host.result_count; i++) {
 		const struct row_result *row = &r.host.results[i];
 		bool as_said = row->status == ROW_UNSUPPORTED ? row->absent :
-			row->unprovable ? row->status == ROW_UNPROVEN && row->reason[0] : row->status == ROW_OK; /* concepts.csv of its processor */
+			row->unprovable ? row->status == ROW_UNPROVEN && row->reason[0] : row->status == ROW_OK; /* by its processor's concepts.csv */
 		ok += row->status == ROW_OK;
 		unproven += row->status == ROW_UNPROVEN;
 		unsupported += row->status == ROW_UNSUPPORTED;
@@ -36,12 +36,12 @@ static void test_netburst_suite_is_proven_where_it_can_be(void **state)
 	              unsupported, met, (unsigned long long)r.instructions);
 	assert_int_equal(bad, 0);
 	assert_int_equal(missed, 0);
-	assert_true(ok >= 74 && unproven <= 38 && met >= 150); /* two of them ask which DRAM pages were open */
+	assert_true(ok >= 74 && unproven <= 38 && met >= 150); /* two of the unproven depend on which DRAM pages were open */
 	assert_true(r.instructions <= INSTRUCTIONS_MOST);
 	loop_close(&r);
 }
 
-/* What proves the rows of one level does not prove those of another: without the tagging of replays nothing is counted. */
+/* Without the tagging of replays nothing is counted that proves the rows of a level. */
 static void test_netburst_suite_is_unproven_without_tagging(void **state)
 {
 	(void)state;
@@ -56,7 +56,7 @@ static void test_netburst_suite_is_unproven_without_tagging(void **state)
 	free(text);
 }
 
-/* Registers as found after every kind of end. Values that are not those of a reset stand there before. */
+/* Registers are restored however a run ends. Before the run they have values other than those of a reset. */
 #define REGISTERS 0x100u /* 0x300 to 0x3FF; then MISC_ENABLE and the DS area */
 #define ROWS "load.l2.latency,split.load_line.penalty,sample.precise.skid,sample.interrupt.skid"
 static struct { struct access access; const struct access *under; struct access_ops ops; unsigned writes, fault_at, runs, timeout_at; } trouble;
@@ -109,7 +109,7 @@ static void run_and_compare(const char *text, const char *rows_of_it, const char
 	trouble.fault_at = 0;
 	assert_int_equal(msr_guard_restore(&r.guard), ST_OK);
 	for (unsigned c = 0; c < a->cores; c++)
-		for (unsigned i = 0x12; i < REGISTERS + 2; i++) { /* below: the counters, which count */
+		for (unsigned i = 0x12; i < REGISTERS + 2; i++) { /* those below are the counters, which count */
 			uint64_t now;
 			if (!there[c][i])
 				continue;
@@ -125,7 +125,7 @@ static void run_and_compare(const char *text, const char *rows_of_it, const char
 	loop_close(&r);
 }
 
-/* A run, then some with a fault in a write, some with a time-out: as many as named, over all writes and runs of the first. */
+/* One run, then about `faults` runs with a fault in a write and `timeouts` with a time-out, spread over all writes and jobs of the first. */
 static void each_end(const char *text, const char *rows_of_it, const char *of, unsigned least_runs, unsigned faults, unsigned timeouts)
 {
 	char what[64];
@@ -161,7 +161,7 @@ static void test_netburst_registers_of_two_threads_are_as_found_after_every_end(
 	free(text);
 }
 
-/* Rows of both threads of a core, with an accounting beside a second thread: as expected. */
+/* Rows of both threads of a core, and an accounting beside a second thread, are as expected. */
 static void test_netburst_suite_of_two_threads(void **state)
 {
 	(void)state;
@@ -182,7 +182,7 @@ static void test_netburst_suite_of_two_threads(void **state)
 	free(text);
 }
 
-/* IQ_ESCR0 and 1 are of models 0 to 2: this model lacks them, and they are refused before anything is written. */
+/* Only models 0 to 2 have IQ_ESCR0 and IQ_ESCR1: writes to them are refused on this model. */
 static void test_netburst_registers_of_earlier_models_are_refused(void **state)
 {
 	(void)state;

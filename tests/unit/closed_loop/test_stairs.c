@@ -1,4 +1,4 @@
-/* Points of the staircase: those whose loads miss the TLB say so, on the table and in results; its steps are the levels' rows. */
+/* Points of the staircase whose loads miss the TLB are marked, in the table and in the results; its steps have the values of the levels' rows. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 static struct loop_run r;
 
-/* A machine with some fields changed, each a triple; runs these rows. */
+/* Runs rows on a machine with some fields changed, each given as section, key and value. */
 static const struct row_result *run(const char *machine, const char *const fields[][3], unsigned n, const char *rows_asked)
 {
 	char *text = strdup(loop_built_in(machine));
@@ -31,7 +31,7 @@ static const struct row_result *run(const char *machine, const char *const field
 	return row;
 }
 
-/* Large pages in pieces, of which the first level holds 32: 64 KiB are the second's for no point, and beyond 128 KiB every point has hits of it. */
+/* The TLB keeps large pages in pieces of 4 KiB, of which the first level holds 32: points with more pieces and nodes are marked, points with fewer are not. */
 static void pieces(const char *const fields[][3], unsigned n)
 {
 	const struct row_result *row = run("nehalem-ep", fields, n, "load.staircase.latency");
@@ -40,7 +40,7 @@ static void pieces(const char *const fields[][3], unsigned n)
 	for (unsigned i = 0; i < row->curve.count; i++) {
 		const uint32_t pieces_of = row->curve.points[i].x / 4, nodes = (row->curve.points[i].x << 10) / row->curve.points[i].y;
 
-		/* of fewer pieces wide strides have more in a set than its four entries */
+		/* at wide strides even fewer pieces exceed the four entries of a set */
 		if ((nodes > 32 && pieces_of > 32 && !row->curve.points[i].tlb) || (row->curve.points[i].y <= 4096 && (nodes < 32 || pieces_of < 32) && row->curve.points[i].tlb))
 			fail_msg("%u KiB x %u: %lld, TLB %u", row->curve.points[i].x, row->curve.points[i].y, (long long)row->curve.points[i].milli, row->curve.points[i].tlb);
 		marked += row->curve.points[i].tlb;
@@ -72,7 +72,7 @@ static void test_points_that_miss_the_tlb_are_marked(void **state)
 	loop_close(&r);
 }
 
-/* Memory beyond the entries of 2 MiB pages alone; steps that are the rows' values; no point of the TLB is one of them. */
+/* Only points beyond the entries for 2 MiB pages are marked; the steps have the rows' values, to which no marked point contributes. */
 static void test_steps_are_the_rows(void **state)
 {
 	static const struct { const char *machine; unsigned shown, entries; } cases[] = { { "nehalem-ep", 3, 32 }, { "core2", 2, 16 }, { "skylake-sp", 2, 32 } };
@@ -101,7 +101,7 @@ static void test_steps_are_the_rows(void **state)
 	}
 }
 
-/* Slices by a hash of the address hold lines a large stride apart of working sets many times as large as the level: no step of memory. */
+/* Slices that a hash of the address selects hold lines at a large stride of working sets many times as large as the level: not a step of memory. */
 static void test_hashed_slices_are_no_step_of_memory(void **state)
 {
 	static const char *const slices[] = { "2", "4", "8", "16" };

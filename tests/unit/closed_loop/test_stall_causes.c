@@ -1,8 +1,8 @@
-/* The cycle accounting by causal test: one truth of the simulated machine is moved at a time, and the term that it belongs to moves by
- * as many cycles as the kernel does, the others do not. Kernels run in turn, in random shares, are accounted for by their sums.
+/* Causal test of the cycle accounting: one value of the simulated machine is changed at a time; the term that it belongs to changes by
+ * as many cycles as the kernel, the others do not. Mixtures of kernels in random shares are explained by the sums of their counts.
  *
- * Each machine is measured like real ones: penalties by its own rows, counts by its own events. With an argument "long", all
- * terms on all machines; else those of one machine that take a second each. A second argument names one term, or is "mixtures". */
+ * Each machine is measured like a real one: penalties by its own rows, counts by its own events. With the argument "long", all
+ * terms run on all machines, otherwise those of one machine that take a second each. A second argument names one term, or is "mixtures". */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 static bool all;
 static const char *only; /* this term alone */
 
-/* A term, the kernel that it is moved in, and the field that says what one costs, or how long it lasts. */
+/* A term, the kernel in which it is changed, and the field that sets the cost or the duration of one occurrence. */
 struct cause { const char *term, *row, *section, *key, *values[3]; bool quick; };
 static const struct cause causes[] = {
 	{ "l2", "load.l2.latency", "l2", "cycles", { "10", "14", "22" }, true },
@@ -49,7 +49,7 @@ static const struct cause causes[] = {
 	{ "divide", "exec.divsd_hard.interval", "exec", "fp_div64", { "22 0 22", "30 0 30", "46 0 46" }, true },
 };
 
-/* Cycles a thousand units, of the kernel, of the term and of the other terms. */
+/* Cycles per thousand units of the kernel, of the term and of the other terms. */
 struct effect { int64_t cycles, term, others; };
 
 /* False: this machine cannot run the kernel, or counts nothing for the term. */
@@ -78,7 +78,7 @@ static bool effect_of(const char *machine, const struct cause *c, const char *va
 	return true;
 }
 
-/* Within a twentieth of what the kernel moves by. */
+/* Returns how many changes the term does not follow, or the others do, within a twentieth of the kernel's change. */
 static unsigned moves(const char *machine, const struct cause *c, unsigned *tried)
 {
 	struct effect e[3];
@@ -102,7 +102,7 @@ static unsigned moves(const char *machine, const struct cause *c, unsigned *trie
 static void test_stall_term_moves_as_the_machine_does(void **state)
 {
 	(void)state;
-	/* and how many of the terms each counts and can move */
+	/* least: how many of the terms the machine counts and can change */
 	static const struct { const char *name; unsigned least; } machines[] = { { "nehalem-ep", 25 }, { "core2", 19 }, { "haswell-ep", 23 }, { "skylake-sp", 24 }, { "pentium4", 9 } };
 	unsigned wrong = 0;
 	for (unsigned m = 0; m < (all ? COUNT_OF(machines) : 1); m++) {
@@ -119,16 +119,16 @@ static void test_stall_term_moves_as_the_machine_does(void **state)
 
 /* --- mixtures ---------------------------------------------------------------------------------- */
 
-/* Kernels that a program may be made of: misses alone and in streams, branches, fetches, walks, divisions, assists. What no event counts, the
- * latency of loads that hit the L1 and of arithmetic, is a part of several and left out where it is most of a kernel (a chase in the L1, in
- * which a split costs one cycle more than four). */
+/* Kernels of which a program may consist: misses alone and in streams, branches, fetches, walks, divisions, assists. The latency of loads that hit
+ * the L1 and of arithmetic, which no event counts, is a part of several; kernels that are mostly that are left out (a chase in the L1, in which a
+ * split costs one cycle more than four). */
 static const char *const kernels[] = { "load.l2.latency", "load.l3.latency", "load.dram_local.latency", "load.dram_remote.latency", "triad.l2.bandwidth",
 	"triad.dram.bandwidth", "read.dram.bandwidth", "branch.conditional.penalty", "branch.indirect.penalty", "branch.return.penalty", "frontend.l1i_l2.penalty",
 	"frontend.lcp.penalty", "tlb.dtlb_4k.penalty", "tlb.stlb_walk_4k.penalty", "store.forward_fail.penalty", "store.alias_4k.penalty",
 	"exec.divsd_hard.interval", "exec.fp_assist.penalty" };
 #define MIXTURES 20u
 #define PARTS 4u  /* kernels of a mixture */
-#define PART_CYCLES INT64_C(10000000000) /* a kernel's counts are of 1e6 to 1e9 cycles */
+#define PART_CYCLES INT64_C(10000000000) /* a kernel's counts cover 1e6 to 1e9 cycles */
 
 static uint64_t draw(uint64_t *seed, uint64_t below)
 {

@@ -1,4 +1,4 @@
-/* Rows of several cores and nodes find on simulated machines what their files say. */
+/* Rows of several cores and nodes find the values in simulated machines' files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 
 #define LOADS "load.l3_shared.*,load.l3_*_other_core.*,load.remote_l3_*,load.dram_remote.*,load.dram_page_*"
 
-/* A built-in machine's text with values moved, each by "section", "key" and "value"; to be freed. */
+/* A built-in machine's text with values changed, each given as section, key and value; to be freed. */
 static char *machine_text(const char *name, const char *const (*lines)[3], unsigned n)
 {
 	char *text = strdup(loop_built_in(name));
@@ -103,7 +103,7 @@ static void test_cores_matrix_has_every_pair(void **state)
 		for (const char *at = journal; (at = strstr(at, "\"matrix\": {")); at++)
 			lines++;
 		assert_int_equal(lines, machines[i].ok);
-		/* A pair costs the same whatever their number: 128 cores have 2 * 128 * 127 cells. */
+		/* A pair costs the same whatever the number of pairs: 128 cores have 2 * 128 * 127 cells. */
 		uint64_t ticks = 0, most = 0;
 		for (unsigned core = 0; core < sim_access(r.sim)->cores; core++) {
 			assert_int_equal(sim_access(r.sim)->ops->rdtsc(sim_access(r.sim)->self, core, &ticks), ST_OK);
@@ -119,7 +119,7 @@ static void test_cores_matrix_has_every_pair(void **state)
 	}
 }
 
-/* What other cores do meanwhile: lines lost to them, channels that they keep busy. */
+/* Rows during which other cores work: lines are lost to them, and they keep channels busy. */
 static void test_cores_rows_while_others_work_are_as_expected(void **state)
 {
 	(void)state;
@@ -132,8 +132,8 @@ static void test_cores_rows_while_others_work_are_as_expected(void **state)
 		const struct series *s = &memory_host_result(&r.host, "load.dram_loaded.penalty")->series;
 		assert_true(s->points >= 4);
 		assert_int_equal(s->milli[0][1], 0);
-		/* alone the latency of memory and of a fence; the more the others read the later. Where the channels have no more room it is not that that grows but
-		 * what is under way, latency times rate (Little's law): the same where buffers are full, too, but for a thousandth */
+		/* Alone a load takes the latency of memory and of a fence; the more the others read, the longer. Once the channels are saturated, it is the data in
+		 * flight, latency times rate (Little's law), that does not fall; with full buffers it is constant to a thousandth. */
 		for (unsigned p = 1; p < s->points; p++) {
 			assert_true(s->milli[p][1] * 1001 > s->milli[p - 1][1] * 1000); /* a full channel carries no more */
 			if (s->milli[p - 1][1] && s->milli[p][1] / 11 < s->milli[p - 1][1] / 10)
@@ -149,15 +149,15 @@ static void test_cores_rows_while_others_work_are_as_expected(void **state)
 	}
 }
 
-/* Little's law: where one channel carries all that the fill buffers of the others let it, a line waits for as many as are under way, 64 bytes
- * each, and for none that a core has yet to ask for: the others' load buffers, and reorder buffers, make no difference. */
+/* Little's law: if the fill buffers of the other cores saturate the only channel, a line waits for the lines in flight, 64 bytes each, and for none
+ * that is not yet requested: the others' load buffers and reorder buffers make no difference. */
 static void test_cores_loaded_latency_is_that_of_the_lines_under_way(void **state)
 {
 	(void)state;
 	static const struct { const char *section, *key, *value; uint64_t under_way; } moved[] = {
 		{ "core", "load_buffers", "48", 3 * 10 + 1 }, { "core", "load_buffers", "14", 3 * 10 + 1 }, { "core", "rob", "64", 3 * 10 + 1 },
 		{ "lfb", "entries", "5", 3 * 5 + 1 }, { "topology", "threads", "2", 3 * 10 + 1 } };
-	/* 64 bytes of 10.67 GB/s at 2.93 GHz; LFENCE and the load's own way beside it */
+	/* 64 bytes at 10.67 GB/s, in cycles of 2.93 GHz; beside: LFENCE and the load's own way */
 	const int64_t line_milli = 17600, beside_milli = 20000;
 	static struct loop_run r;
 
@@ -176,7 +176,7 @@ static void test_cores_loaded_latency_is_that_of_the_lines_under_way(void **stat
 	}
 }
 
-/* Cores that wait for nothing but their fill buffers, enough of them, fill every channel as long as who asks first is served first. */
+/* Enough cores that wait only for their fill buffers saturate every channel, as long as requests are served in the order in which they arrive. */
 static void test_cores_stores_past_the_caches_fill_the_channels(void **state)
 {
 	(void)state;
@@ -227,7 +227,7 @@ static void test_cores_bimodal_samples_are_told(void **state)
 	assert_int_equal(low, -1);
 }
 
-/* Each truth is found again after it has moved. */
+/* Each value of a machine is found again after it is changed. */
 static void test_cores_moved_truths_are_found(void **state)
 {
 	(void)state;
@@ -244,7 +244,7 @@ static void test_cores_moved_truths_are_found(void **state)
 	free(text);
 }
 
-/* Lines that a helper left in another state than the row says: counted, not believed. */
+/* Counts show that a helper left lines in another state than the row requires: the row is unproven. */
 static void test_cores_forwarded_modified_lines_are_unproven(void **state)
 {
 	(void)state;
@@ -279,7 +279,7 @@ static void test_cores_small_machines_lack_the_rows(void **state)
 	free(text);
 }
 
-/* A helper that never answers fails the rows that need it, by name, and no other. */
+/* A helper that never answers fails only the rows that need it, and they name it. */
 static void test_cores_dead_helper_fails_its_rows_alone(void **state)
 {
 	(void)state;
@@ -295,7 +295,7 @@ static void test_cores_dead_helper_fails_its_rows_alone(void **state)
 	free(text);
 }
 
-/* All rows of several cores end beside a core that never answers: none hangs, those that need it say which it was. */
+/* With a core that never answers, no row of several cores hangs, and those that need the core name it. */
 static void test_cores_dead_core_ends_every_multicore(void **state)
 {
 	(void)state;
@@ -321,7 +321,7 @@ static void test_cores_dead_core_ends_every_multicore(void **state)
 	free(text);
 }
 
-/* Arrays of all cores that memory has no room for: the row says so, and no other. */
+/* Only the row whose arrays do not fit in memory is unsupported, with that reason. */
 static struct { struct access_ops ops; const struct access *under; } small;
 
 static enum status small_map(void *self, struct mapping *m)
@@ -349,7 +349,7 @@ static void test_cores_arrays_beyond_memory_are_told(void **state)
 	close_run(&r);
 }
 
-/* The lists of cores and nodes hold for every row of several. */
+/* Lists of cores and nodes are checked, and choose those of every row of several. */
 static void test_cores_lists_are_kept_to(void **state)
 {
 	(void)state;
@@ -374,7 +374,7 @@ static void test_cores_lists_are_kept_to(void **state)
 	free(text);
 }
 
-/* Windows in which the other thread of the core did not sleep are thrown away and counted. */
+/* Windows in which the core's other thread was not idle are rejected and counted. */
 static void test_cores_windows_beside_a_busy_thread_are_rejected(void **state)
 {
 	(void)state;
@@ -424,8 +424,8 @@ static void test_cores_relations_follow_the_topology(void **state)
 	}
 }
 
-/* Who meets whom in memory's banks hangs on how far two cores are from each other: that is another distance for each pair of windows, as of
- * places drawn independently (64 lines of 16384: one in 128). */
+/* Which cores conflict in memory's banks depends on the distance between their places. Between two pairs of windows it changes as if places were drawn
+ * independently (within 64 lines of 16384: one in 128). */
 static void test_cores_places_of_a_multicore_are_independent(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
-/* The quick suite on this machine: files are valid, rows carry values and verdicts. Then with a CPUID that tells less, or nonsense: what
- * this processor tells, but for some leaves. Each row is measured, or unsupported with a reason. */
+/* The quick suite on this machine: files are valid, rows have values and verdicts. Then with this processor's CPUID in which some leaves
+ * are missing or invalid: each row is measured, or unsupported with a reason. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,8 +42,8 @@ static bool in_cycles(const struct row_result *r)
 	return !r->noisy && !strstr(r->reason, NO_CYCLES);
 }
 
-/* What this processor lacks, or does not tell of itself, is unsupported with a reason. Another thread of the core may take all windows
- * of a row in the private caches; it has no value then and says so. */
+/* What this processor lacks, or does not report, is unsupported with a reason. The core's other thread may disturb all windows of a row
+ * in the private caches; the row then has no value and says so. */
 static void every_row_is_measured_or_says_why(const struct memory_host *h, const struct suite_summary *sum)
 {
 	assert_int_equal(h->taken, 0);
@@ -59,11 +59,11 @@ static void every_row_is_measured_or_says_why(const struct memory_host *h, const
 			continue;
 		}
 		assert_true(r->status == ROW_UNPROVEN || r->status == ROW_NOISY);
-		/* beside others on this machine a row may be noisy in many ways */
+		/* with other work on this machine a row may be noisy in many ways */
 		if (r->status != ROW_UNPROVEN)
 			assert_true(r->reason[0]);
 		else if (!strstr(r->reason, "no performance counters") && !strstr(r->reason, NO_CYCLES) && !strstr(r->reason, "contradicts") &&
-		         !strstr(r->reason, "no knee up to")) /* others' work on this host hides it */
+		         !strstr(r->reason, "no knee up to")) /* other work on this host hides it */
 			fail_msg("%s: %s", r->name, r->reason);
 		assert_true(r->samples || r->status == ROW_NOISY || strstr(r->reason, "no knee up to"));
 	}
@@ -115,12 +115,12 @@ static void test_suite_native_quick_gives_values(void **state)
 
 /* --- a CPUID that reports something else --------------------------------------------------------- */
 
-#define BASIC_MOST 0x1Fu /* leaves up to this one are there; those that this processor lacks are zeros */
+#define BASIC_MOST 0x1Fu /* the highest basic leaf; those that this processor lacks read as zeros */
 #define EVERY_SUB  UINT32_MAX
 #define ALL        UINT32_MAX
 #define NOTHING    { ALL, ALL, ALL, ALL }
 
-/* Of the bits that a leaf has, `away` are cleared and `there` set; on all processors, or on all but the first. */
+/* In a leaf the bits `away` are cleared and `there` set, on all processors or (others) on all but the first. */
 struct fake_leaf { uint32_t leaf, sub; struct cpuid_regs away, there; bool others; };
 
 static const struct access *under;
@@ -186,7 +186,7 @@ static void unsupported_for(const struct memory_host *h, const char *row, const 
 	assert_non_null(strstr(r->reason, reason));
 }
 
-/* Neither the leaves of caches nor the descriptors of before. */
+/* Neither the cache leaves nor the older descriptors. */
 static void test_suite_native_without_leaf_4(void **state)
 {
 	(void)state;
@@ -230,7 +230,7 @@ static void test_suite_native_without_pages_of_1_gib(void **state)
 	memory_host_free(&h);
 }
 
-/* Cores of two types (SDM vol. 2A, CPUID 7 EDX[15] and 0x1A): those of the second have an L2 for four, and fewer ways. */
+/* Cores of two types (SDM vol. 2A, CPUID 7 EDX[15] and 0x1A): four of the second type share an L2 with fewer ways. */
 static void test_suite_native_of_two_types_of_cores(void **state)
 {
 	(void)state;

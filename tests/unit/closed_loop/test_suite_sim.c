@@ -1,4 +1,4 @@
-/* The closed loop: the suite finds on a simulated machine what its file says, and nothing when it should not. */
+/* The closed loop: the suite finds the values in a simulated machine's file, and claims none where it must not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,7 +39,7 @@ static void test_sim_quick_suite_finds_the_machine_again(void **state)
 	loop_close(&r);
 }
 
-/* One truth moved at a time: the rows that depend on it move, and no other. */
+/* One value of the machine is changed at a time: only rows that depend on it change. */
 static void test_sim_one_truth_moves_only_its_rows(void **state)
 {
 	(void)state;
@@ -62,13 +62,13 @@ static void test_sim_one_truth_moves_only_its_rows(void **state)
 		meets_expectations(&moved, other);
 		for (unsigned i = 0; i < moved.host.result_count; i++) {
 			const struct row_result *m = &moved.host.results[i], *b = memory_host_result(&base.host, m->name);
-			bool may = str_glob("load.dram_loaded.*", m->name); /* what the other cores' streams take depends on all */
+			bool may = str_glob("load.dram_loaded.*", m->name); /* the time of the other cores' streams depends on all of them */
 			char list[128], *save = NULL;
 			strcpy(list, cases[c].moves);
 			for (char *p = strtok_r(list, " ", &save); p; p = strtok_r(NULL, " ", &save))
 				may = may || str_glob(p, m->name);
-			/* A few loads of the wrapper itself, after the kernel, come from further away after the longer
-			 * window: less than a tenth of a cycle a load. */
+			/* After the longer window a few of the wrapper's own loads are answered by a level farther away:
+			 * less than a tenth of a cycle per load. */
 			if (!may && llabs(m->value_milli - b->value_milli) >= 100)
 				fail_msg("%s.%s moved %s from %lld to %lld", cases[c].section, cases[c].key, m->name,
 				         (long long)b->value_milli, (long long)m->value_milli);
@@ -79,7 +79,7 @@ static void test_sim_one_truth_moves_only_its_rows(void **state)
 	loop_close(&base);
 }
 
-/* A suite that believes in larger caches chases beyond the real one: counted, not believed. */
+/* A suite that assumes larger caches chases beyond the real one: counts show it, and the row is unproven. */
 static void test_sim_wrong_footprint_is_unproven(void **state)
 {
 	(void)state;
@@ -95,7 +95,7 @@ static void test_sim_wrong_footprint_is_unproven(void **state)
 	loop_close(&r);
 }
 
-/* Where no cache is known no lines can be chosen that an L1 has lost: what was full at the knee stays open, and nothing faults. */
+/* If no cache is known, no lines can be chosen that the L1 has evicted: which structure was full at the knee stays open, and nothing faults. */
 static void test_sim_fill_buffers_without_known_caches_are_unproven(void **state)
 {
 	(void)state;
@@ -108,7 +108,7 @@ static void test_sim_fill_buffers_without_known_caches_are_unproven(void **state
 	loop_close(&r);
 }
 
-/* Broken machines: each fault leaves no row `ok` that it touches, and what it does not touch is still found. */
+/* Faulty machines: no row that a fault affects is `ok`. */
 static void test_sim_faults_leave_no_false_ok(void **state)
 {
 	(void)state;
@@ -134,14 +134,14 @@ static void test_sim_faults_leave_no_false_ok(void **state)
 	}
 }
 
-/* A counter of SMIs that moves now and then: those windows are thrown away and counted, the rest gives the truth. */
+/* A counter of SMIs that advances now and then: those windows are rejected and counted, and the rest give the true value. */
 static enum status rdmsr_with_smis(void *self, unsigned core, uint32_t msr, uint64_t *value)
 {
 	struct msr_guard *g = self;
 	static unsigned reads;
 	if (msr != 0x34)
 		return g->under->ops->rdmsr(g->under->self, core, msr, value);
-	*value = ++reads / 9; /* two reads a window: some see it move */
+	*value = ++reads / 9; /* two reads per window: some windows see it advance */
 	return ST_OK;
 }
 
@@ -164,7 +164,7 @@ static void test_sim_windows_hit_by_smis_are_rejected_and_counted(void **state)
 	loop_close(&r);
 }
 
-/* The third method on the machine as it is: both rows have it. With a clock that wanders, no row beyond the L2 is ok. */
+/* By the occupancy of the uncore's queue both rows have a value. With a floating uncore clock, no row beyond the L2 is ok. */
 static void test_sim_queue_method_finds_the_interval_and_a_floating_clock(void **state)
 {
 	(void)state;
@@ -174,9 +174,9 @@ static void test_sim_queue_method_finds_the_interval_and_a_floating_clock(void *
 	loop_suite(&r, "load.l3.latency,load.dram_local.latency");
 	for (unsigned i = 0; i < 2; i++) {
 		const struct uncore_latency_result *q = &r.host.results[i].queue;
-		const int64_t core = (int64_t)r.machine.l3_core_cycles * 1000; /* what is not in the queue */
+		const int64_t core = (int64_t)r.machine.l3_core_cycles * 1000; /* the part outside the queue */
 		assert_int_equal(q->verdict, UNCORE_LATENCY_OK);
-		/* whole cycles of two clocks are counted, there, in memory and back: a chase in step with both meets the same roundings each time */
+		/* counts are whole cycles of two clocks, on the way there, in memory and back: a chase in phase with both is rounded the same way each time */
 		assert_true(q->offset_milli >= core - 1100 && q->offset_milli <= core + 3000);
 	}
 	loop_close(&r);
@@ -197,7 +197,7 @@ static void test_sim_queue_method_finds_the_interval_and_a_floating_clock(void *
 	free(other);
 }
 
-/* Of 192 bytes that the triad asks for, 3 lines are read and 1 is written, without caches 2 and 1: so the channels say. */
+/* For 192 bytes that the triad requests, the channels count 3 lines read and 1 written; with non-temporal stores 2 and 1. */
 static void test_sim_channels_move_what_a_stream_asks_for(void **state)
 {
 	(void)state;
@@ -221,7 +221,7 @@ static void test_sim_channels_move_what_a_stream_asks_for(void **state)
 	loop_close(&r);
 }
 
-/* Without performance counters cycles come from windows of dependent adds: the values are right, unproven. */
+/* Without performance counters cycles come from windows of dependent adds: the values are right but unproven. */
 static void test_sim_without_pmu_values_are_right_and_unproven(void **state)
 {
 	(void)state;
@@ -240,7 +240,7 @@ static void test_sim_without_pmu_values_are_right_and_unproven(void **state)
 	loop_close(&r);
 }
 
-/* Opens Nehalem-EP with a line of its section core added, and without performance counters. */
+/* Runs rows on a Nehalem-EP with a line added to its section core, and without performance counters. */
 static void open_uncounted(struct loop_run *r, const char *key, const char *value)
 {
 	char *text = loop_changed(loop_built_in("nehalem-ep"), "core", key, value);
@@ -251,7 +251,7 @@ static void open_uncounted(struct loop_run *r, const char *key, const char *valu
 	loop_suite(r, "load.l?.latency,load.l2.penalty,read.l1.bandwidth,load.staircase.latency");
 }
 
-/* Registers that are added in no time make the chain of additions no clock: products show it, times and rates remain, and no cycle is told. */
+/* If rename eliminates additions of registers, a chain of additions is no clock: products show it, times and rates remain, and no cycles are reported. */
 static void test_sim_folded_additions_leave_cycles_open(void **state)
 {
 	(void)state;
@@ -273,7 +273,7 @@ static void test_sim_folded_additions_leave_cycles_open(void **state)
 	loop_close(&plain);
 }
 
-/* Golden Cove's rename adds constants: the clock adds registers, and both chains agree. */
+/* Golden Cove's rename eliminates additions of constants: the clock's chain adds registers, and both chains agree. */
 static void test_sim_folded_constants_leave_the_clock(void **state)
 {
 	(void)state;
@@ -285,7 +285,7 @@ static void test_sim_folded_constants_leave_the_clock(void **state)
 	loop_close(&r);
 }
 
-/* A machine without second-level TLB and L3: the rows say why, and that is expected. */
+/* A machine without a second-level TLB: the rows say why, and that is expected. */
 static void test_sim_missing_levels_are_expected_unsupported(void **state)
 {
 	(void)state;
@@ -314,7 +314,7 @@ static void test_sim_confirming_row_agrees(void **state)
 	loop_close(&r);
 }
 
-/* What an earlier row left in the L3 of the memory that a big ring gets: its middle, where the chase begins. */
+/* Lines that an earlier row left in the L3, of the memory that a big ring gets: the ring's middle, where the chase begins. */
 #define LEFT_BYTES 0x600000u
 static struct { const struct access_ops *ops; struct loop_run *r; bool left; } earlier;
 
@@ -355,7 +355,7 @@ static void test_sim_big_chase_finds_no_lines_of_earlier_rows(void **state)
 	loop_close(&r);
 }
 
-/* A row of a built-in machine with one field changed. */
+/* Judges a row of a built-in machine with one field changed. */
 static void changed_row(const char *machine, const char *section, const char *key, const char *value, const char *row, enum row_status status, bool absent, const char *why)
 {
 	static struct loop_run r;
@@ -371,13 +371,13 @@ static void changed_row(const char *machine, const char *section, const char *ke
 	free(text);
 }
 
-/* Each load walks where no DTLB holds large pages: its event takes `ok` from rows that otherwise only show that memory answered. */
+/* If no DTLB holds large pages, each load needs a page walk: the event of walks takes `ok` from rows whose other proofs only show that memory answered. */
 static void test_sim_walks_beside_loads_from_memory_are_counted(void **state)
 {
 	(void)state;
 	changed_row("sandy-bridge", "dtlb", "large_entries", "0", "load.dram_local.latency", ROW_UNPROVEN, false, "DTLB_LOAD_MISSES");
 	changed_row("sandy-bridge", "dtlb", "large_entries", "0", "load.fill_buffer.latency", ROW_UNPROVEN, false, "DTLB_LOAD_MISSES");
-	/* Beside their proofs no counter is left for it, or IBS proves the row: another job counts. */
+	/* These rows' proofs leave no counter for that event, or IBS proves them: another job counts it. */
 	changed_row("core2", "dtlb", "large_entries", "0", "load.dram_remote.latency", ROW_UNPROVEN, false, "pieces of 4 KiB");
 	changed_row("core2", "dtlb", "large_entries", "16", "load.dram_remote.latency", ROW_OK, false, "");
 	changed_row("pentium4", "dtlb", "large_entries", "0", "load.fill_buffer.latency", ROW_UNPROVEN, false, "pieces of 4 KiB");
@@ -395,7 +395,7 @@ static void test_sim_stalls_that_a_processor_lacks_are_unsupported(void **state)
 	changed_row("nehalem-ep", "front", "lcp_cycles", "1", "frontend.lcp.penalty", ROW_OK, false, "");
 }
 
-/* An event that counts other things too shows that a stall is lacking where it counts none of them, and never that it came. */
+/* An event that also counts other things shows, by counting nothing, that a stall is absent, but never that it occurred. */
 static void test_sim_events_that_count_more_show_absence_alone(void **state)
 {
 	(void)state;
@@ -403,12 +403,12 @@ static void test_sim_events_that_count_more_show_absence_alone(void **state)
 	changed_row("skylake", "core", "register_reads", "2", "exec.rob_read_port.penalty", ROW_UNPROVEN, false, "its event counts more");
 	changed_row("skylake", "core", "avx_transition_cycles", "0", "exec.sse_avx_transition.penalty", ROW_UNSUPPORTED, true, "OTHER_ASSISTS.ANY 0.000");
 	changed_row("skylake", "core", "avx_transition_cycles", "70", "exec.sse_avx_transition.penalty", ROW_UNPROVEN, false, "its event counts more");
-	/* A wait without the uop that merges is not proved by what is retired. */
+	/* A wait without a merging uop is not proved by the slots that retire. */
 	changed_row("skylake", "core", "partial_register_cycles", "0", "exec.partial_register.penalty", ROW_UNSUPPORTED, true, "RETIRE_SLOTS 0.000");
 	changed_row("skylake", "core", "partial_register_cycles", "5", "exec.partial_register.penalty", ROW_UNPROVEN, false, "counted UOPS_RETIRED.RETIRE_SLOTS 0.000");
 }
 
-/* Where the DTLB keeps large pages in pieces, those of a chase in memory lie in DRAM pages of their own, and windows of any length come to the same pieces. */
+/* If the DTLB keeps large pages in pieces, those of a chase in memory lie in DRAM pages of their own, and windows of every length visit the same pieces. */
 static void test_sim_pieces_of_large_pages_meet_dram_pages_as_large_ones_do(void **state)
 {
 	static struct loop_run r;
@@ -440,8 +440,8 @@ static void test_sim_two_runs_are_identical(void **state)
 	loop_close(&b);
 }
 
-/* Where the firmware tells one memory node for two packages, it may spread each page over both: what shows no node proves none. Processors on one
- * bus share their memory. */
+/* If the firmware reports one memory node for two packages, it may spread each page over both: an event that does not show the node proves none.
+ * Processors on one bus share their memory. */
 static void test_sim_memory_of_an_unknown_node_is_not_proved(void **state)
 {
 	(void)state;

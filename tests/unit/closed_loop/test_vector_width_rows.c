@@ -1,5 +1,5 @@
-/* Streams choose the kernel with the fastest vector width: on a machine that is treated as real by trial, on a simulated one the first, and of those that
- * the settings name. How a choice is made is in bench/test_vector_width.c. */
+/* Rows of streams choose a kernel by its vector width: on a machine that is treated as real the fastest by trial, on a simulated one the first, and only
+ * among those that the settings name. How the trial chooses is tested in bench/test_vector_width.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,8 +14,8 @@
 static struct loop_run run;
 static struct bench bench;
 
-/* The kernel of a row that lists the narrower one first, on a simulated Haswell of two cores, where that is slower; as what kind of machine it is treated, with
- * which setting of kernels. */
+/* The kernel chosen by a row that lists the narrower one first, on a simulated Haswell of two cores, where that is slower. kind: how the machine is treated;
+ * kernels: the setting. */
 static const char *taken(const char *name, enum access_kind kind, const char *kernels)
 {
 	static const char *const narrow_first[] = { "k_triad_sse2", "k_triad_avx", NULL };

@@ -1,4 +1,4 @@
-/* Uncore boxes that the machine locates: the registers that the guard permits, their restoration, and wrong tables, which are refused as a whole. */
+/* Uncore boxes located by the machine's tables: the registers that the guard permits, their restoration, and invalid tables, which are rejected. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ static void test_box_place_guard_lets_described_registers_through_and_no_others(
 	static const struct { uint32_t msr; uint64_t value; enum status status; } msrs[] = {
 		{ 0x2002, 0xC817FE00400136, ST_OK }, { 0x2008, 5, ST_OK }, { 0x200E, 3, ST_OK }, { 0x2000, 0x300, ST_OK }, { 0x2012, 0x400001, ST_OK }, { 0x2FF0, 1, ST_OK }, { 0x2FF0, 0, ST_OK },
 		{ 0x2001, 0, ST_REFUSED }, { 0x2006, 0, ST_REFUSED }, { 0x200C, 0, ST_REFUSED }, { 0x2000, 4, ST_REFUSED }, { 0x2002, 1ull << 20, ST_REFUSED }, { 0x2008, 1ull << 48, ST_REFUSED },
-		{ 0x2022, 0, ST_REFUSED } /* a third CHA, which this table has not */ };
+		{ 0x2022, 0, ST_REFUSED } /* a third CHA, which this table lacks */ };
 	static const struct { uint64_t address; unsigned bytes; uint64_t value; enum status status; } words[] = {
 		{ 0x3100022840, 4, 0x40CF05, ST_OK }, { 0x3100022808, 8, 7, ST_OK }, { 0x3100022800, 4, 0x300, ST_OK }, { 0x310002A840, 4, 0x40CF05, ST_OK },
 		{ 0x3100022840, 8, 0, ST_REFUSED }, { 0x3100022804, 4, 0, ST_REFUSED }, { 0x3100022840, 4, 1u << 20, ST_REFUSED }, { 0x3000000000, 8, 0, ST_REFUSED } };
@@ -118,12 +118,12 @@ static enum status mmio_read(void *self, uint64_t address, unsigned bytes, uint6
 
 static const struct access_ops ops = { .pci_read32 = pci_read32, .mmio_read = mmio_read };
 
-/* A table of one CHA; wrong: what to break. */
+/* A valid table of one CHA. */
 static struct table good(void)
 {
 	struct table t = { .entry = 1, .header = 0x23 | 1 << 16 };
 	t.quad[0] = 4 << 8 | 3 << 16, t.quad[1] = 0x2FF0, t.quad[2] = 1;
-	t.quad[8] = 4 | 2 << 8 | 48 << 16 | 8ull << 24, t.quad[9] = 0x2030, t.quad[10] = 3 << 16; /* the second place; the first is empty */
+	t.quad[8] = 4 | 2 << 8 | 48 << 16 | 8ull << 24, t.quad[9] = 0x2030, t.quad[10] = 3 << 16; /* the second entry; the first is empty */
 	return t;
 }
 
@@ -152,7 +152,7 @@ static void test_box_place_wrong_tables_give_nothing(void **state)
 		t = good();
 		t.quad[wrong[i].quad] = wrong[i].value;
 		l = read_table(&t);
-		if (wrong[i].quad == 8 && !wrong[i].why && (wrong[i].value >> 8 & 0xFF) == 250) { /* far, but where a CHA may be */
+		if (wrong[i].quad == 8 && !wrong[i].why && (wrong[i].value >> 8 & 0xFF) == 250) { /* distant, but valid for a CHA */
 			assert_int_equal(l.count, 1);
 			continue;
 		}

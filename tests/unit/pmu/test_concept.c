@@ -65,12 +65,12 @@ static void test_concept_of_the_uncore_has_a_place_for_each_channel(void **state
 	assert_string_equal(concept_uncore(nehalem, "channel.read", 2), "UNC_IMC_NORMAL_READS.CH2");
 	assert_null(concept_uncore(nehalem, "channel.read", 3));
 	assert_string_equal(concept_uncore(haswell, "queue.read.inserts", 0), "UNC_C_TOR_INSERTS.OPCODE:opc=0x182");
-	assert_null(concept_uncore(haswell, "channel.read", 1)); /* one event of every channel's box */
+	assert_null(concept_uncore(haswell, "channel.read", 1)); /* one event, in each channel's box */
 	assert_null(concept_uncore(nehalem, "load.hit.l2", 0));
 	assert_null(concept_event(nehalem, "channel.read"));
 	assert_int_equal(expression_events(concept_find(nehalem, "channel.read"), events, &n, 4), ST_UNSUPPORTED);
 	assert_ptr_equal(concept_event(nehalem, "load.hit.l2"), event_find(nehalem, "MEM_LOAD_RETIRED.L2_HIT"));
-	assert_null(concept_event(nehalem, "load.hit.l3"));  /* takes two */
+	assert_null(concept_event(nehalem, "load.hit.l3"));  /* needs two */
 	assert_null(concept_event(nehalem, "rename.stall")); /* a superset */
 }
 
@@ -90,7 +90,7 @@ static void test_expression_proves_what_its_exactness_allows(void **state)
 	}
 }
 
-/* No proof and no account rests on an event that a quirk says counts too often. */
+/* No concept uses an event that overcounts according to a quirk of the processor. */
 static void test_concept_takes_no_event_that_counts_too_much(void **state)
 {
 	(void)state;

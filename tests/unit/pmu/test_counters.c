@@ -1,4 +1,4 @@
-/* pmu/counters/counters.c: exact register sequences, on an array of registers. */
+/* pmu/counters/counters.c: exact sequences of register writes, on an array of registers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
@@ -57,8 +57,8 @@ static void expect_writes(const struct fake *f, const struct msr_value *want, un
 	assert_int_equal(f->log_count, n);
 }
 
-/* Off, the sequence of erratum AAK100 (written out here from the specification update), selects
- * off, overflow cleared, fixed zeroed, events, all on. */
+/* In order: counters off, the sequence of erratum AAK100 (written out here from the specification update), selects
+ * off, overflow cleared, fixed counters zeroed, events programmed, counters on. */
 static void test_counters_start_on_nehalem_is_this_sequence(void **state)
 {
 	(void)state;
@@ -117,7 +117,7 @@ static void test_counters_leave_smm_out_where_the_processor_can(void **state)
 	assert_int_equal(fake_value(&b->fake, 0, 0x1D9), 0x4801);
 }
 
-/* Ice Lake's fourth fixed counter counts slots: it is zeroed and enabled where the plan has its event, and left alone elsewhere. */
+/* Ice Lake's fourth fixed counter counts slots: it is zeroed and enabled if the plan has its event, otherwise not touched. */
 static void test_counters_of_a_fourth_fixed_counter_count_where_the_plan_asks(void **state)
 {
 	(void)state;
@@ -143,7 +143,7 @@ static void test_counters_of_a_fourth_fixed_counter_count_where_the_plan_asks(vo
 	assert_int_equal(fake_value(&b->fake, 0, 0x38F), 0x700000000ull);
 }
 
-/* A Zen of two generations, by CPUID alone: leaf 0x80000022 only where the second version of the counters is. */
+/* A Zen with the first or the second version of the counters, told by CPUID alone: only the second has leaf 0x80000022. */
 static void zen(struct bench *b, bool second)
 {
 	static const struct fake_leaf first_leaves[] = { { 0, 0, { 1, 0x68747541, 0x444D4163, 0x69746E65 } }, { 1, 0, { 0x00800F12, 0, 0, 0 } },
@@ -312,7 +312,7 @@ static void test_counters_that_firmware_left_on_are_found_and_excluded(void **st
 	assert_int_equal(list[1].control, 3);
 	assert_int_equal(fake_value(&b->fake, 0, 0x188), 0);
 	assert_int_equal(fake_value(&b->fake, 0, 0x38D), 0);
-	fake_msr(&b->fake, 0, 0x188, 0x5300C0); /* somebody sets it again */
+	fake_msr(&b->fake, 0, 0x188, 0x5300C0); /* set again from outside */
 	assert_int_equal(counters_firmware_recheck(&b->guard.access, &b->cpu, 0, list, n), ST_OK);
 	assert_true(list[0].returned);
 	assert_false(list[1].returned);

@@ -1,4 +1,4 @@
-/* pmu/core/cpu.c: identification from CPUID dumps of several vendors, and from leaves that make no sense. */
+/* pmu/core/cpu.c: identification from CPUID dumps of several vendors, and from invalid leaves. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #define INTEL  0x756e6547, 0x6c65746e, 0x49656e69 /* EBX, ECX, EDX of leaf 0 */
 #define AMD    0x68747541, 0x444d4163, 0x69746e65
 
-/* Xeon X5570, stepping D0: caches, TLB descriptors and PMU as this processor shows them. */
+/* Xeon X5570, stepping D0: caches, TLB descriptors and PMU as this processor reports them. */
 static const struct fake_leaf nehalem[] = {
 	{ 0, 0, { 0xB, INTEL } },
 	{ 1, 0, { 0x000106A5, 0x00100800, 0x009CE3BD, 0xBFEBFBFF } },
@@ -65,7 +65,7 @@ static void test_cpu_caches_of_leaf_2_where_leaf_4_is_hidden(void **state)
 	assert_int_equal(cpu.caches[1].bytes, 2048 * 1024);
 	assert_int_equal(cpu.caches[1].ways, 8);
 	assert_int_equal(cpu.tlb.dtlb_4k, 64);
-	/* and registers that no emulator has are no counters */
+	/* counters whose registers fault, as in an emulator, are not used */
 	assert_int_equal(cpu.general_counters, 0);
 	assert_non_null(strstr(cpu.pmu_absent, "do not answer"));
 }
@@ -115,10 +115,10 @@ static void test_cpu_nehalem_ep_is_identified(void **state)
 	assert_int_equal(cpu.physical_address_bits, 40);
 	assert_int_equal(cpu.isa, ISA_SSSE3 | ISA_SSE41 | ISA_POPCNT | ISA_RDTSCP);
 	assert_false(cpu.hypervisor);
-	assert_int_equal(f.log_count, 0); /* looking changes nothing */
+	assert_int_equal(f.log_count, 0); /* identification writes nothing */
 }
 
-/* The guard refuses writes to the registers of other processors. */
+/* Counters beyond the descriptor's are not used, because the guard refuses writes to their registers. */
 static void test_cpu_counters_that_no_descriptor_lists_are_not_used(void **state)
 {
 	(void)state;
@@ -166,7 +166,7 @@ static void test_cpu_pmu_that_firmware_switched_off_is_said(void **state)
 	assert_non_null(strstr(cpu.pmu_absent, "bit 7"));
 }
 
-/* Leaves above 3 appear when IA32_MISC_ENABLE bit 22 is cleared, and go when it is set again. */
+/* Leaves above 3 appear when IA32_MISC_ENABLE bit 22 is cleared, and disappear when it is set again. */
 static bool limited(struct fake *f, uint32_t leaf, struct cpuid_regs *out)
 {
 	if (!(fake_value(f, 0, 0x1A0) >> 22 & 1) || leaf >= 0x80000000u)
@@ -191,7 +191,7 @@ static void test_cpu_leaves_hidden_by_firmware_are_found_and_hidden_again(void *
 	assert_int_equal(f.log_count, 2);
 }
 
-/* Pieces of a Xeon Platinum 8180 (Skylake-SP, stepping 4). XCR0 = 0xE7. */
+/* Leaves of a Xeon Platinum 8180 (Skylake-SP, stepping 4). XCR0 = 0xE7. */
 static struct fake_leaf skylake[] = {
 	{ 0, 0, { 0x16, INTEL } },
 	{ 1, 0, { 0x00050654, 0, 0x7FFEFBFF, 0xBFEBFBFF } },
@@ -286,7 +286,7 @@ static void test_cpu_unknown_vendor_and_nothing_else_is_still_ok(void **state)
 static void test_cpu_family_model_and_kind_choose_the_descriptor(void **state)
 {
 	(void)state;
-	/* kind: leaf 0x1A of the core that runs the program, which decides where one model has cores of two kinds */
+	/* kind: leaf 0x1A of the core that runs the program, which selects the descriptor if a model has cores of several kinds */
 	static const struct { uint32_t signature; uint16_t family, model; const char *name; uint32_t kind; } cases[] = {
 		{ 0x00090672, 6, 0x97, "alder-lake-p", 0x40000001 }, { 0x000B0671, 6, 0xB7, "alder-lake-e", 0x20000001 },
 		{ 0x00090672, 6, 0x97, "alder-lake-p", 0 }, { 0x000B06E0, 6, 0xBE, "alder-lake-n", 0 }, { 0x000A06A4, 6, 0xAA, "meteor-lake-e", 0x20000002 },
@@ -313,7 +313,7 @@ static void test_cpu_family_model_and_kind_choose_the_descriptor(void **state)
 	}
 }
 
-/* One leaf of the Nehalem changed into something that cannot be. */
+/* Identifies the Nehalem with one leaf replaced by impossible values. */
 static void identify_with(uint32_t leaf, uint32_t sub, struct cpuid_regs regs, struct cpu *cpu)
 {
 	struct fake f;
@@ -349,7 +349,7 @@ static void test_cpu_single_impossible_values_are_left_out(void **state)
 	assert_int_equal(cpu.tlb.stlb_4k, 512); /* the descriptor's, not 0xC3's 1536 */
 	identify_with(0x80000008u, 0, (struct cpuid_regs){ 0x30FF, 0, 0, 0 }, &cpu);
 	assert_int_equal(cpu.physical_address_bits, 36);
-	identify_with(0, 0, (struct cpuid_regs){ 0xFFFFFFFF, INTEL }, &cpu); /* then leaf 1 is all that is believed */
+	identify_with(0, 0, (struct cpuid_regs){ 0xFFFFFFFF, INTEL }, &cpu); /* then only leaf 1 is trusted */
 	assert_string_equal(cpu.processor->name, "nehalem-ep");
 	assert_int_equal(cpu.pmu_version, 0);
 	assert_int_equal(cpu.cache_count, 0);
@@ -382,7 +382,7 @@ static bool nonsense(struct fake *f, uint32_t leaf, struct cpuid_regs *out)
 	return true;
 }
 
-/* Whatever the leaves say, what is reported lies within what the rooms above rely on. */
+/* Whatever the leaves contain, the result is within the bounds that its users rely on. */
 static void test_cpu_nonsense_is_left_out(void **state)
 {
 	(void)state;

@@ -1,4 +1,4 @@
-/* pmu/core/cpu.c: identification of AMD's processors, whose caches and TLBs stand in leaves of their own. */
+/* pmu/core/cpu.c: identification of AMD's processors, which report caches and TLBs in leaves of their own. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static const struct fake_leaf milan[] = {
 	{ 0x8000001Du, 3, { 0x0003C163, 0x03C0003F, 0x7FFF, 1 } },
 };
 
-/* The same with L2TlbSizeX32: sizes of the second level in units of 32; those of the first stay as they are. */
+/* With L2TlbSizeX32 the second level's sizes are in units of 32 entries; the first level's do not change. */
 static void test_cpu_amd_second_level_tlb_in_units_of_32(void **state)
 {
 	(void)state;

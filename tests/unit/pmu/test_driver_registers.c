@@ -1,6 +1,6 @@
-/* The drivers above the backend against the simulated register file, which shares no code and no
- * table with them: nothing faults, nothing is reserved, ignored or on the wrong counter, and after
- * the guard's restoration every register is as it was. */
+/* The drivers above the backend, judged by the simulated register file, which shares no code or table
+ * with them: no write faults, sets reserved bits, is ignored or uses a wrong counter, and the guard's
+ * restoration leaves every register as it was. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ struct rig {
 	void *map;
 	struct access access;
 	unsigned findings[FIND_COUNT];
-	char first[160]; /* of the findings that are no event without a model */
+	char first[160]; /* the first finding other than FIND_UNMODELLED */
 };
 
 static enum status rig_cpuid(void *self, unsigned core, uint32_t leaf, uint32_t subleaf, struct cpuid_regs *out)
@@ -62,7 +62,7 @@ static enum status rig_wrmsr(void *self, unsigned core, uint32_t msr, uint64_t v
 	return s == ST_MISSING ? ST_FAULT : s;
 }
 
-/* Nothing is recorded: a place to prepare. */
+/* A debug store to prepare; nothing is recorded in it. */
 static void *rig_ds(void *self, unsigned core)
 {
 	static uint8_t area[DS_BYTES];
@@ -95,7 +95,7 @@ static void rig_close(struct rig *r)
 	free(r->map);
 }
 
-/* Every register of the descriptor's restore list that the machine has. */
+/* Reads every register that the descriptor restores; 0 for one that the machine lacks. */
 static unsigned snapshot(struct rig *r, const struct processor *p, uint64_t *values, unsigned capacity)
 {
 	unsigned n = 0;
@@ -129,7 +129,7 @@ static void test_driver_identifies_the_simulated_nehalem(void **state)
 	rig_close(&r);
 }
 
-/* Every event of the tables, alone on a plan of its own: accepted, on a right counter, restored. */
+/* Every event of the table, in a plan of its own, is accepted on a permitted counter, and all registers are restored. */
 static void test_driver_programs_every_nehalem_event_without_a_finding(void **state)
 {
 	(void)state;

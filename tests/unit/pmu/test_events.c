@@ -1,9 +1,9 @@
-/* The event tables against libpfm4, which is no source of theirs where the documents have the event.
+/* The event tables, judged by libpfm4, which is not their source for events that the documents have.
  *
- * Each event of each processor is asked of libpfm4 under the name that the table's name gives
+ * Each event of each processor is looked up in libpfm4 under the name that follows from the table's
  * (A.B is pmu::A:B), or under the name that tables/processors/PROCESSOR/reviewed.csv gives. The codes must be
- * equal, or the reviewed list must say why they are not. A reviewed line that says `differs` or
- * `unknown` of an event that agrees is a failure too: the list holds nothing stale. */
+ * equal, or the reviewed list must say why they are not. A line that says `differs` or `unknown` of an
+ * event that agrees also fails the test, so that the list has no stale lines. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "tables/processor.h"
 #include "tests/unit/support/reviewed.h"
 
-/* Bits of PERFEVTSEL that make an event what it is: select, umask, edge, any, inv, cmask. */
+/* Bits of PERFEVTSEL that define an event: select, umask, edge, any, inv, cmask. */
 #define MEANING 0xFFFA4FFFFull /* and AMD's bits 11:8 of the select */
 
 static void default_name(const char *pmu, const struct event *e, char *out, size_t capacity)
@@ -28,7 +28,7 @@ static void default_name(const char *pmu, const struct event *e, char *out, size
 	snprintf(out, capacity, "%s::%.*s%s%s", pmu, dot ? (int)(dot - e->name) : (int)strlen(e->name), e->name, dot ? ":" : "", rest);
 }
 
-/* OFFCORE_RESPONSE_0 is a matrix of bits there too: one libpfm4 name a bit. */
+/* libpfm4 too has OFFCORE_RESPONSE_0 as a matrix of bits, with a name for each. */
 static void offcore_name(const char *pmu, const struct event *e, char *out, size_t capacity)
 {
 	static const char *const bits[16] = { "DMND_DATA_RD", "DMND_RFO", "DMND_IFETCH", "WB", "PF_DATA_RD", "PF_RFO",
@@ -47,7 +47,7 @@ static uint64_t our_code(const struct event *e)
 	       (uint64_t)e->inv << 23 | (uint64_t)e->cmask << 24;
 }
 
-/* All that libpfm4 has of one PMU: codes, and the bits that it knows of the off-core response registers. */
+/* libpfm4's codes of one PMU, and the bits of the off-core response registers that it knows. */
 static struct { uint64_t code[4000]; unsigned count; uint64_t response; } theirs;
 
 static void keep(const char *name, const uint64_t codes[2])
@@ -66,7 +66,7 @@ static bool has_code(uint64_t code)
 	return false;
 }
 
-/* Whether its units of the same select, put together, make the umask. */
+/* Whether libpfm4's units of the same select combine to the umask. */
 static bool has_units(const struct event *e)
 {
 	unsigned made = 0;
@@ -76,8 +76,8 @@ static bool has_units(const struct event *e)
 	return made && made == e->umask;
 }
 
-/* How events that libpfm4 does not have under their name agree: it has the code under another name, or its units put together, or the
- * select and umask without the modifiers; or it knows each bit of an off-core response. */
+/* Numbers of events that agree under their name, and of those that libpfm4 lacks under it: by the code of another name, by units that combine to
+ * the umask, by select and umask without modifiers, or by the bits of an off-core response. */
 static unsigned by_name, by_code, by_units, by_plain, by_bits;
 
 static bool agrees_otherwise(const struct event *e)
@@ -98,7 +98,7 @@ static bool agrees_otherwise(const struct event *e)
 	return true;
 }
 
-/* The threshold is a modifier there: EVENT.LOAD_LATENCY_GT_4 is EVENT:LOAD_LATENCY:ldlat=4. */
+/* The threshold is a modifier in libpfm4: EVENT.LOAD_LATENCY_GT_4 is EVENT:LOAD_LATENCY:ldlat=4. */
 static void latency_name(const char *pmu, const struct event *e, char *out, size_t capacity)
 {
 	default_name(pmu, e, out, capacity);
@@ -153,12 +153,12 @@ static unsigned compare_all(const struct processor *p)
 	unsigned named = 0;
 	for (unsigned i = 0; i < p->event_count; i++)
 		named += p->events[i].extra_msr != 0x1A6;
-	/* Else the names are taken apart wrongly, and nothing is compared. AMD's are perf's here and the manual's there. */
+	/* Otherwise the names are parsed wrongly, and nothing is compared. AMD's events have perf's names here and the manual's in libpfm4. */
 	assert_true((by_name + by_code) * 2 > named);
 	return sum.bad;
 }
 
-/* Every processor whose events PERFEVTSEL selects. */
+/* Compares every processor whose events PERFEVTSEL selects. */
 static void test_events_agree_with_libpfm4(void **state)
 {
 	(void)state;

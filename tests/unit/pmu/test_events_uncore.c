@@ -1,8 +1,8 @@
-/* The tables of uncore events against libpfm4 and against perfmon's (tests/oracle), filters included.
+/* The tables of uncore events, filters included, judged by libpfm4 and by perfmon's tables (tests/oracle).
  *
- * Each event is asked of libpfm4 under the name that ours gives (A.B is pmu::A:B), with a value for each filter that
- * it needs, or under the name of its processor's reviewed-uncore*.csv; the codes must be equal and the filter's bits must come out where
- * our table has them, or the reviewed list must say why not. */
+ * Each event is looked up in libpfm4 under the name that follows from ours (A.B is pmu::A:B), with a value for each filter that it needs, or under
+ * the name that its processor's reviewed-uncore*.csv gives. The codes must be equal and the filters' bits where our table has them, or the reviewed
+ * list must say why not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #include "tests/unit/support/reviewed.h"
 #include "tests/unit/support/table_find.h"
 
-/* Bits of a select that make an event what it is: select, umask, edge, extended, inv, threshold. */
+/* Bits of a select that define an event: select, umask, edge, extended, inv, threshold. */
 #define MEANING 0xFFA4FFFFu
 
 static uint64_t our_code(const struct uncore_event *e)
@@ -23,8 +23,8 @@ static uint64_t our_code(const struct uncore_event *e)
 	return e->select | (uint64_t)e->umask << 8 | (uint64_t)e->extended << 21 | (uint64_t)e->cmask << 24;
 }
 
-/* A value for each filter in libpfm4's words, and what it must become in its code [1], that of a box's first register of filters, or
- * [2], that of its second. */
+/* A value for each filter, as libpfm4's attribute and as it must appear in libpfm4's code [1] (the box's first filter register) or
+ * [2] (its second). */
 static const struct { const char *filter, *attribute; uint64_t value; } asked[] = {
 	{ "opc", ":OPC_DRD", 0x182 }, { "nid", ":nf=0x3", 3 }, { "state", ":STATE_M", 8 },
 	{ "band0", ":ff=16", 16 }, { "band1", ":ff=16", 16 }, { "band2", ":ff=16", 16 }, { "band3", ":ff=16", 16 },
@@ -134,7 +134,7 @@ static unsigned read_perfmon(struct row *rows, unsigned most)
 	return n;
 }
 
-/* perfmon's words for the filters of the boxes. */
+/* Whether perfmon's text names the filter, by perfmon's term for it. */
 static bool filter_named(const char *text, const char *filter)
 {
 	static const struct { const char *filter, *word; } words[] = {
@@ -176,12 +176,12 @@ static void test_uncore_events_of_haswell_ep_agree_with_perfmon(void **state)
 	assert_true(sum.agree >= 1000);
 }
 
-/* --- processors whose events are the vendor's list ------------------------------------------------ */
+/* --- processors whose events come from the vendor's list ------------------------------------------ */
 
-/* libpfm4's code of an event of ours under the first of the names that its PMU gives events of the box; false: it has none of them. */
+/* libpfm4's codes of our event, under the first of its PMU's name prefixes with which it knows the event; false: it knows none. */
 static bool ask_as(const char *pmu, const char *const *prefixes, const struct uncore_box *b, const struct uncore_event *e, uint64_t codes[3])
 {
-	const char *rest = strchr(e->name + 4, '_'); /* behind UNC_BOX */
+	const char *rest = strchr(e->name + 4, '_'); /* after UNC_BOX */
 	for (unsigned i = 0; rest && i < 3 && prefixes[i]; i++) {
 		char full[256], name[512];
 		struct uncore_event other = *e;
@@ -194,7 +194,7 @@ static bool ask_as(const char *pmu, const char *const *prefixes, const struct un
 	return false;
 }
 
-/* Where libpfm4 knows an event by that name, codes and filters are equal, or the processor's list says why not. */
+/* Where libpfm4 knows an event by its name, codes and filters are equal, or the processor's list says why not. */
 static void test_uncore_events_of_other_servers_agree_with_libpfm4(void **state)
 {
 	(void)state;

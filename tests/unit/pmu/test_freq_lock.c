@@ -1,4 +1,4 @@
-/* The registers that hold the clocks: what is written, what keeps its value, what is restored. Rows on machines whose clocks move are in
+/* The registers that lock the clocks: what is written, what keeps its value, what is restored. Rows on machines whose clocks move are in
  * closed_loop/test_freq_lock_rows.c. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -55,7 +55,7 @@ static void test_freq_lock_writes_reads_back_and_restores(void **state)
 	free(text);
 }
 
-/* A ratio that firmware left low is raised, and comes back. */
+/* A ratio that firmware left low is raised, and restored afterwards. */
 static void test_freq_lock_requests_the_base_ratio(void **state)
 {
 	(void)state;
@@ -92,7 +92,7 @@ static void test_freq_lock_leaves_a_processor_without_turbo_alone(void **state)
 	loop_close(&r);
 }
 
-/* Each thread's request: its three levels, and whether it is the package's. */
+/* A thread's request: three equal levels, and whether the package's request applies. */
 #define HWP_REQUEST 0x774u
 #define HWP_LEVELS(level, from_package) (0x80000000ull | (uint64_t)(from_package) << 42 | (level) * 0x010101ull)
 
@@ -115,7 +115,7 @@ static void test_freq_lock_holds_the_guaranteed_level_where_hwp_is_on(void **sta
 	assert_int_equal(loop_lock_of(&p, "hwp", HWP_REQUEST)->already, a->cores - 1);
 	assert_int_equal(loop_lock_of(&p, "turbo", MISC_ENABLE)->set, a->cores);
 	assert_int_equal(r.guard.refused, 0);
-	/* no descriptor lets the rest be written */
+	/* no descriptor permits writes to the others */
 	for (uint32_t address = 0x770; address <= 0x777; address++)
 		if (address != HWP_REQUEST)
 			assert_int_equal(r.guard.access.ops->wrmsr(r.guard.access.self, 0, address, 1), ST_REFUSED);

@@ -1,4 +1,4 @@
-/* pmu/amd/ibs.c: values of the registers as the manual lays them out, and what the decoder makes of them. */
+/* pmu/amd/ibs.c: decodes register values that are composed by the manual's layout. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #define ZEN3 0x3FFu
 #define ZEN4 0xBFFu
 #define BIT(n) (1ull << (n))
-/* IBS_OP_DATA3 of a load with a linear address; of one that missed the L1 and the L2 for that many cycles. */
+/* IBS_OP_DATA3 of a load with a linear address; of one that missed the L1 and the L2, with its miss latency. */
 #define LOAD (BIT(0) | BIT(17))
 #define MISS(cycles) (LOAD | BIT(7) | BIT(20) | (uint64_t)(cycles) << 32)
 
@@ -41,10 +41,10 @@ static void test_ibs_names_the_source_of_a_load(void **state)
 		{ 3 | BIT(4), MISS(500), ZEN4, IBS_DRAM_REMOTE, 500 },
 		{ 3 | BIT(4), MISS(500), ZEN3, IBS_DRAM_REMOTE, 500 },
 		{ 5, MISS(200), ZEN4, 5, 200 },
-		{ BIT(6), MISS(700), ZEN4, 8, 700 },                     /* bits 7:6 are the upper ones of five */
+		{ BIT(6), MISS(700), ZEN4, 8, 700 },                     /* bits 7:6 are the upper two of the source's five */
 		{ BIT(6) | BIT(4), MISS(700), ZEN4, IBS_EXTENSION_REMOTE, 700 },
 		{ BIT(6) | 4, MISS(700), ZEN4, 12, 700 },
-		{ BIT(6) | 3, MISS(90), ZEN3, 3, 90 },                   /* and no part of three */
+		{ BIT(6) | 3, MISS(90), ZEN3, 3, 90 },                   /* Zen 3's source has three bits */
 		{ 3, MISS(90) | BIT(14), ZEN4, IBS_UNCACHED, 90 },
 		{ 3 << 6, MISS(90), ZEN4, IBS_UNKNOWN, 90 },             /* 24: reserved */
 	};
@@ -68,12 +68,12 @@ static void test_ibs_tells_translation_and_width(void **state)
 	assert_int_equal(op.bytes, 8);
 	assert_int_equal(op.misses_open, 5);
 	assert_int_equal(op.physical, 0xDEF0);
-	op = decoded(0, LOAD | BIT(3) | 36ull << 48, ZEN4, false); /* the first level hit: the others are not valid */
+	op = decoded(0, LOAD | BIT(3) | 36ull << 48, ZEN4, false); /* first-level hit: the other fields are not valid */
 	assert_false(op.missed_tlb || op.missed_second_tlb);
 	assert_int_equal(op.refill_cycles, 0);
 }
 
-/* Neither load nor store: the registers still hold what an earlier sample left in bits that are not valid. */
+/* Neither load nor store: bits that are not valid still hold an earlier sample's values. */
 static void test_ibs_other_ops_have_no_memory(void **state)
 {
 	(void)state;

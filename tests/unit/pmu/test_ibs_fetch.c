@@ -1,4 +1,4 @@
-/* pmu/amd/ibs_fetch.c: values of the registers as the manual lays them out, and what the decoder makes of them. */
+/* pmu/amd/ibs_fetch.c: decodes register values that are composed by the manual's layout. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,7 +41,7 @@ static void test_ibs_fetch_names_what_missed(void **state)
 		{ DONE | OP_CACHE_MISS | MISS, ZEN4, true, false, false, true, true },
 		{ DONE | MISS | L2_MISS, ZEN4, true, true, false, false, true },
 		{ DONE | MISS | L2_MISS | L3_MISS, ZEN4, true, true, true, false, true },
-		{ DONE | MISS | L2_MISS | L3_MISS | OP_CACHE_MISS, ZEN2, true, true, false, false, false }, /* bits that Zen 2 has not */
+		{ DONE | MISS | L2_MISS | L3_MISS | OP_CACHE_MISS, ZEN2, true, true, false, false, false }, /* bits that Zen 2 lacks */
 		{ DONE | L2_MISS | L3_MISS, ZEN4, false, false, false, false, true }, /* the L1I had the line */
 	};
 	for (unsigned i = 0; i < COUNT_OF(cases); i++) {
@@ -53,7 +53,7 @@ static void test_ibs_fetch_names_what_missed(void **state)
 		assert_int_equal(f.missed_op_cache, cases[i].op_cache);
 		assert_int_equal(f.has_missed_l3, cases[i].tells_l3);
 	}
-	const struct ibs_fetch f = decoded(MISS | L2_MISS | L1_TLB, ZEN4, false, false); /* abandoned: what it waited for is not known */
+	const struct ibs_fetch f = decoded(MISS | L2_MISS | L1_TLB, ZEN4, false, false); /* abandoned: whether it missed is not known */
 	assert_true(!f.complete && !f.has_missed && !f.missed && !f.missed_l2 && f.missed_tlb);
 }
 

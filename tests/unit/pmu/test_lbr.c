@@ -1,4 +1,4 @@
-/* pmu/core/lbr.c on the simulated machine: trajectories against a kernel whose branches are known exactly. */
+/* pmu/core/lbr.c on the simulated machine: recorded trajectories, judged by a kernel whose branches are known exactly. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ static unsigned count;
 static const char *why;
 static const uint8_t choices[ITERATIONS] = { 3, 0, 2, 1, 1, 3, 0, 2, 2, 1, 3, 0 };
 
-/* Pairs with a register that holds the newest one's number; AMD's and architectural ones, whose first pair is the newest. */
+/* LBR stacks with a top-of-stack register; AMD's and architectural ones, whose first pair is the newest. */
 static const char *const machines[] = { "nehalem-ep", "zen4", "zen5", "alder-lake", "sierra-forest" };
 
 static void open_rig(const char *machine, void (*change)(struct machine *m))
@@ -44,7 +44,7 @@ static void study(uint32_t filter, unsigned iterations)
 
 static uint8_t opcode(uint64_t ip) { return kernel_code[ip - SPACE_CODE]; }
 
-/* The newest records, one by one, as the choices of the last iterations make them. */
+/* Each of the newest records is the branch that the choices of the last iterations determine. */
 static void trajectory_is_the_kernels(const char *machine)
 {
 	open_rig(machine, NULL);
@@ -63,14 +63,14 @@ static void trajectory_is_the_kernels(const char *machine)
 		expected[n++] = 0xE8;
 		expected[n++] = choices[iteration] & 1 ? 0xEB : 0x74;
 		for (unsigned i = 0; i < 3; i++)
-			expected[n++] = 0x72; /* 3 - c of the second loop, c of the first: a jump less than iterations */
+			expected[n++] = 0x72; /* 3 - c of the second loop, c of the first: one jump fewer than iterations */
 	}
 	for (unsigned i = 0; i < count; i++) {
 		assert_in_range(pairs[i].from - base, 0, k->bytes);
 		assert_in_range(pairs[i].to - base, 0, k->bytes);
 		assert_int_equal(opcode(pairs[i].from), expected[i]);
 	}
-	/* iterations of each loop by the targets: the two jb of an iteration have two targets */
+	/* iterations of each loop, by target: the two loops' jb have different targets */
 	for (unsigned iteration = 0, at = 0; iteration < 2; iteration++) {
 		unsigned first = 0, second = 0;
 		uint64_t target = 0;
@@ -97,14 +97,14 @@ static void test_lbr_trajectory_is_the_kernels(void **state)
 		trajectory_is_the_kernels(machines[i]);
 }
 
-/* Each filter of table 7 leaves its kind out, and no other. */
+/* Each filter of table 7 excludes its kind of branch and no other. */
 static void filters_leave_their_kind_out(const char *machine)
 {
 	static const struct { uint32_t filter; uint8_t gone[4]; } cases[] = {
 		{ LBR_JCC, { 0x72, 0x74, 0x75 } }, { LBR_NEAR_REL_CALL, { 0xE8 } }, { LBR_NEAR_RET, { 0xC3 } },
 		{ LBR_NEAR_REL_JMP, { 0xEB } }, { LBR_NEAR_INDIRECT_CALL, { 0xFF } }, { LBR_NEAR_INDIRECT_JMP, { 0xFF } },
 		{ LBR_CPL_NEQ_0, { 0 } }, { LBR_FAR_BRANCH, { 0 } } };
-	unsigned jumps_left = 2 * ITERATIONS; /* without conditional ones: a call and a return each, and a jump for odd choices */
+	unsigned jumps_left = 2 * ITERATIONS; /* without conditional branches: a call and a return per iteration, and a jump for odd choices */
 	for (unsigned i = 0; i < ITERATIONS; i++)
 		jumps_left += choices[i] & 1;
 	open_rig(machine, NULL);
@@ -127,7 +127,7 @@ static void filters_leave_their_kind_out(const char *machine)
 		assert_non_null(lbr_filter_name(bit));
 	assert_string_equal(lbr_filter_name(2), "JCC");
 	assert_null(lbr_filter_name(9));
-	/* calls alone: as many as were made, all from one place to one place */
+	/* calls only: as many as were made, all with the same source and target */
 	study(LBR_FILTER_ALL & ~(uint32_t)(LBR_CPL_EQ_0 | LBR_NEAR_REL_CALL), 7);
 	assert_int_equal(count, 7);
 	for (unsigned i = 0; i < count; i++) {
@@ -166,7 +166,7 @@ static void test_lbr_missing_is_unsupported_with_the_reason(void **state)
 
 static void flags_in_the_source(struct machine *m) { m->pmu_lbr_format = 4; }
 
-/* The same branches are mispredicted in registers of their own (format 5) as in bit 63 of the source (format 4). */
+/* Misprediction flags in registers of their own (format 5) mark the same branches as those in bit 63 of the source (format 4). */
 static void test_lbr_mispredictions_of_either_format(void **state)
 {
 	(void)state;
@@ -194,7 +194,7 @@ static void test_lbr_mispredictions_of_either_format(void **state)
 	}
 }
 
-/* An entry that was never written is none; a branch that cannot be mispredicted is not. */
+/* Entries that were never written are left out; a branch that cannot be mispredicted is not reported as mispredicted. */
 static void mispredictions(const char *machine)
 {
 	unsigned missed = 0, taken = 0;
@@ -208,7 +208,7 @@ static void mispredictions(const char *machine)
 			assert_in_range(count, 5 * n < lbr.pairs ? 5 * n : lbr.pairs, lbr.pairs);
 		for (unsigned i = 0; i < count; i++) {
 			missed += pairs[i].mispredicted;
-			if (pairs[i].mispredicted) /* a jump with a condition, or a return */
+			if (pairs[i].mispredicted) /* a conditional jump, or a return */
 				assert_true(opcode(pairs[i].from) != 0xE8 && opcode(pairs[i].from) != 0xEB);
 		}
 	}
@@ -216,7 +216,7 @@ static void mispredictions(const char *machine)
 	sampling_close(&rig);
 }
 
-/* Bit 63 of a source is the misprediction whatever the address. */
+/* Bit 63 of a source is the misprediction flag, whatever the address. */
 static void test_lbr_mispredictions_of_amd(void **state)
 {
 	(void)state;
@@ -226,7 +226,7 @@ static void test_lbr_mispredictions_of_amd(void **state)
 #define IA32_LBR_CTL   0x14CE
 #define IA32_LBR_DEPTH 0x14CF
 
-/* The depth that firmware left stays; CPUID decides about mispredictions and filters; no other bit of the control changes. */
+/* The depth that firmware set is kept; CPUID tells whether there are misprediction flags and filters; no other bit of the control changes. */
 static void test_lbr_architectural_takes_what_the_processor_says(void **state)
 {
 	(void)state;
@@ -234,7 +234,7 @@ static void test_lbr_architectural_takes_what_the_processor_says(void **state)
 	mispredictions("sapphire-rapids");
 	open_rig("sapphire-rapids", NULL);
 	assert_int_equal(rig.cpu.branch_records.pairs, 32);
-	const struct access *machine = sim_access(rig.sim); /* as firmware writes it: no register of ours */
+	const struct access *machine = sim_access(rig.sim); /* as firmware writes it: the driver never does */
 	assert_int_equal(machine->ops->wrmsr(machine->self, 0, IA32_LBR_DEPTH, 8), ST_OK);
 	assert_int_equal(lbr_open(&lbr, rig.a, &rig.cpu, 0, &why), ST_OK);
 	study(LBR_CPL_NEQ_0 | LBR_NEAR_RET | LBR_FAR_BRANCH, ITERATIONS);
@@ -244,7 +244,7 @@ static void test_lbr_architectural_takes_what_the_processor_says(void **state)
 	rig.cpu.branch_records.mispredicted = rig.cpu.branch_records.kinds = false;
 	assert_int_equal(lbr_open(&lbr, rig.a, &rig.cpu, 0, &why), ST_OK);
 	assert_int_equal(lbr_start(&lbr, LBR_JCC), ST_UNSUPPORTED);
-	study(0, ITERATIONS); /* without bits for kinds the model records none, as bits that are reserved are not written */
+	study(0, ITERATIONS); /* without the bits for kinds, which are then reserved and not written, the model records no branch */
 	assert_int_equal(count, 0);
 	rig.cpu.branch_records.pairs = 4;
 	assert_int_equal(lbr_open(&lbr, rig.a, &rig.cpu, 0, &why), ST_UNSUPPORTED);
@@ -253,7 +253,7 @@ static void test_lbr_architectural_takes_what_the_processor_says(void **state)
 	sampling_close(&rig);
 }
 
-/* What the model raises #GP for, and what it passes over. */
+/* The accesses for which the model raises #GP, and the write that it ignores. */
 static void test_lbr_architectural_registers_fault_on_other_depths_and_bits(void **state)
 {
 	(void)state;
@@ -264,13 +264,13 @@ static void test_lbr_architectural_registers_fault_on_other_depths_and_bits(void
 	assert_int_equal(a->ops->rdmsr(a->self, 0, 0x1200, &value), ST_OK);
 	assert_int_equal(value >> 60 & 1, 1);  /* the cycles are valid */
 	assert_int_equal(value >> 56 & 0xF, 5); /* the newest taken branch is a return */
-	assert_int_equal(a->ops->wrmsr(a->self, 0, IA32_LBR_DEPTH, 24), ST_FAULT); /* CPUID tells 8, 16 and 32 */
+	assert_int_equal(a->ops->wrmsr(a->self, 0, IA32_LBR_DEPTH, 24), ST_FAULT); /* CPUID enumerates 8, 16 and 32 */
 	assert_int_equal(a->ops->wrmsr(a->self, 0, IA32_LBR_CTL, 1 << 4), ST_FAULT);
-	assert_int_equal(a->ops->rdmsr(a->self, 0, 0x1C9, &value), ST_FAULT);      /* no register holds the newest one's number */
+	assert_int_equal(a->ops->rdmsr(a->self, 0, 0x1C9, &value), ST_FAULT);      /* there is no top-of-stack register */
 	assert_int_equal(a->ops->wrmsr(a->self, 0, 0x1D9, 1), ST_OK);
 	assert_int_equal(a->ops->rdmsr(a->self, 0, 0x1D9, &value), ST_OK);
 	assert_int_equal(value, 0);
-	assert_int_equal(a->ops->wrmsr(a->self, 0, IA32_LBR_DEPTH, 16), ST_OK);    /* clears */
+	assert_int_equal(a->ops->wrmsr(a->self, 0, IA32_LBR_DEPTH, 16), ST_OK);    /* clears the records */
 	for (unsigned i = 0; i < 32; i++) {
 		assert_int_equal(a->ops->rdmsr(a->self, 0, 0x1500 + i, &value), ST_OK);
 		assert_int_equal(value, 0);

@@ -1,4 +1,4 @@
-/* pmu/backend/msr_guard.c: what is not listed is refused, what was changed comes back. */
+/* pmu/backend/msr_guard.c: writes that are not listed are refused, registers that were changed are restored. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
@@ -53,17 +53,17 @@ static void test_guard_refuses_what_is_not_listed(void **state)
 static void test_guard_refuses_bits_outside_the_mask(void **state)
 {
 	struct bench *b = *state;
-	assert_int_equal(wr(b, 0, 0x1A4, 0xF), ST_REFUSED);         /* would clear bits 4 and 5 as found */
+	assert_int_equal(wr(b, 0, 0x1A4, 0xF), ST_REFUSED);         /* would clear bits 4 and 5, which were set */
 	assert_int_equal(wr(b, 0, 0x1A4, 0x7F), ST_REFUSED);        /* would set bit 6 */
 	assert_int_equal(wr(b, 0, 0x390, 0x10), ST_REFUSED);
 	assert_int_equal(b->guard.refused, 3);
 	assert_int_equal(b->fake.log_count, 0);
-	assert_int_equal(b->guard.count, 0);                        /* nothing changed, nothing to put back */
+	assert_int_equal(b->guard.count, 0);                        /* nothing changed, nothing to restore */
 	assert_int_equal(wr(b, 0, 0x1A4, 0x3F), ST_OK);
 	assert_int_equal(fake_value(&b->fake, 0, 0x1A4), 0x3F);
 }
 
-/* Registers that a job writes itself are held to the list before it runs, and come back. */
+/* Registers that a job itself writes are checked against the list before it runs, and are restored. */
 static void test_guard_knows_what_a_job_writes(void **state)
 {
 	struct bench *b = *state;
@@ -77,10 +77,10 @@ static void test_guard_knows_what_a_job_writes(void **state)
 	uint64_t value = 0;
 	assert_int_equal(b->guard.access.ops->rdmsr(b->guard.access.self, 0, 0x38F, &value), ST_OK);
 	assert_int_equal(value, 0xF);
-	gate.list[0].on = 0x10F; /* a bit that is not ours */
+	gate.list[0].on = 0x10F; /* a bit outside the mask */
 	assert_int_equal(b->guard.access.ops->run(b->guard.access.self, &job, 1, 0), ST_REFUSED);
 	gate.list[0].on = 0xF;
-	gate.list[0].msr = 0x1A0; /* nobody lists it */
+	gate.list[0].msr = 0x1A0; /* not listed */
 	assert_int_equal(b->guard.access.ops->run(b->guard.access.self, &job, 1, 0), ST_REFUSED);
 }
 
@@ -148,7 +148,7 @@ static void test_guard_writes_nothing_it_cannot_remember(void **state)
 	assert_int_equal(b->guard.count, 1);
 }
 
-/* Two large cores, then a small one: its registers of the same numbers mean other things. */
+/* Two large cores, then a small one, whose registers of the same numbers have other meanings. */
 static void test_guard_leaves_cores_of_another_kind_alone(void **state)
 {
 	struct bench *b = *state;
@@ -164,10 +164,10 @@ static void test_guard_leaves_cores_of_another_kind_alone(void **state)
 	assert_int_equal(wr(b, 1, 0x1A4, 0x3F), ST_OK);
 	assert_int_equal(wr(b, 2, 0x1A4, 0x3F), ST_REFUSED);
 	assert_int_equal(fake_value(&b->fake, 2, 0x1A4), 0x30);
-	/* one descriptor of all cores asks nothing */
+	/* a descriptor without a core type covers all cores */
 	msr_guard_init(&b->guard, &b->fake.access, &processor, b->saved, COUNT_OF(b->saved));
 	assert_int_equal(b->guard.access.cores, 4);
-	/* a descriptor of any model applies if the processor reports several kinds: the others' counters are unknown */
+	/* a descriptor of any model covers only the first kind of core if the processor reports several: the others' counters are unknown */
 	static const struct fake_leaf leaves[] = { { 0, 0, { 0x1A, 0, 0, 0 } }, { 7, 0, { 0, 0, 0, 1u << 15 } } };
 	b->fake.leaves = leaves;
 	b->fake.leaf_count = COUNT_OF(leaves);
@@ -179,9 +179,9 @@ static void test_guard_leaves_cores_of_another_kind_alone(void **state)
 	assert_int_equal(wr(b, 3, 0x1A4, 0x3F), ST_REFUSED);
 }
 
-/* --- registers in memory ------------------------------------------------------------------------ */
+/* --- memory-mapped registers -------------------------------------------------------------------- */
 
-/* Two boxes 0x40 apart: a control at 0, selects at 4 and 8, counters of 8 bytes at 0x10 and 0x18; and one whose counters always run. */
+/* Two boxes 0x40 apart: selects at 4 and 8, counters of 8 bytes at 0x10 and 0x18, the box's control at 0x20; and one with a free-running counter. */
 static const struct uncore_box boxes[] = {
 	{ .name = "mapped", .space = UNCORE_MMIO, .instances = 2, .stride = 0x40, .control = 4, .counter = 0x10, .control_stride = 4, .counter_stride = 8,
 	  .counters = 2, .width = 48, .enable = 0x400000, .selectable = 0x40FFFF, .box_control = 0x20, .box_freeze = 1, .map_register = 0x48,
@@ -208,11 +208,11 @@ static void test_guard_writes_listed_registers_in_memory_and_puts_them_back(void
 	assert_int_equal(wm(b, 0x10, 8, 0), ST_OK);
 	assert_int_equal(wm(b, 0x10, 8, 99), ST_OK);
 	assert_int_equal(wm(b, 0x44, 4, 0x400302), ST_OK); /* of the second box */
-	assert_int_equal(wm(b, 0x20, 4, 1), ST_OK);        /* frozen: not put back */
+	assert_int_equal(wm(b, 0x20, 4, 1), ST_OK);        /* freezes the box: not restored */
 	assert_int_equal(b->guard.count, 3);
 	assert_int_equal(b->fake.mapped[0] >> 32, 0x400301);
 	assert_int_equal(b->fake.mapped[2], 99);
-	assert_int_equal(b->fake.mapped[1], 0x8001);       /* the select beside it was not touched */
+	assert_int_equal(b->fake.mapped[1], 0x8001);       /* the adjacent select was not touched */
 	assert_int_equal(msr_guard_restore(&b->guard), ST_OK);
 	assert_int_equal(b->fake.mapped[0], before[0]);
 	assert_int_equal(b->fake.mapped[2], before[2]);
@@ -228,11 +228,11 @@ static void test_guard_refuses_other_registers_in_memory(void **state)
 	msr_guard_init(&b->guard, &b->fake.access, &with_memory, b->saved, COUNT_OF(b->saved));
 	assert_int_equal(wm(b, 0, 4, 1), ST_REFUSED);          /* no register */
 	assert_int_equal(wm(b, 0x14, 4, 1), ST_REFUSED);       /* half a counter */
-	assert_int_equal(wm(b, 4, 8, 1), ST_REFUSED);          /* a select and the one beside it */
+	assert_int_equal(wm(b, 4, 8, 1), ST_REFUSED);          /* two selects at once */
 	assert_int_equal(wm(b, 4, 4, 1u << 31), ST_REFUSED);   /* a bit that it lacks */
 	assert_int_equal(wm(b, 0x10, 8, 1ull << 48), ST_REFUSED);
 	assert_int_equal(wm(b, 0x20, 4, 2), ST_REFUSED);
-	assert_int_equal(wm(b, 0x30, 8, 1), ST_REFUSED);       /* a counter that always runs */
+	assert_int_equal(wm(b, 0x30, 8, 1), ST_REFUSED);       /* a free-running counter */
 	assert_int_equal(wm(b, 0x84, 4, 1), ST_REFUSED);       /* a third box */
 	b->fake.window = WINDOW;                                /* the window is closed */
 	assert_int_equal(wm(b, 4, 4, 1), ST_REFUSED);

@@ -1,4 +1,4 @@
-/* pmu/netburst/netburst.c: codes against libpfm4, bindings against those of Linux. */
+/* pmu/netburst/netburst.c: codes judged by libpfm4, bindings by those of Linux. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,13 +10,13 @@
 
 #include "tests/unit/rigs/netburst_rig.h"
 
-/* Where libpfm4 4.13 spells otherwise than the manual. */
+/* Names that libpfm4 4.13 spells differently from the manual. */
 static const struct { const char *event, *unit, *pfm_event, *pfm_unit; } spelled[] = {
 	{ "uop_type", "TAGLOADS", "uops_type", "TAGLOADS" },
 	{ "uop_type", "TAGSTORES", "uops_type", "TAGSTORES" },
 	{ "mispred_branch_retired", "NBOGUS", "mispred_branch_retired", "BOGUS" } };
 
-/* libpfm4's ESCR and CCCR of an event. Bits 3:0 of the ESCR (threads, privilege) are the caller's there. */
+/* libpfm4's ESCR and CCCR of an event. It leaves bits 3:0 of the ESCR (threads, privilege) to the caller. */
 static bool pfm_codes(const char *event, const char *unit, uint64_t *escr, uint64_t *cccr)
 {
 	char name[128];
@@ -78,7 +78,7 @@ static void test_netburst_codes_agree_with_libpfm(void **state)
 	assert_true(agree > 150);
 }
 
-/* What libpfm4 knows and the table does not. */
+/* The table has all events and units that libpfm4 has. */
 static void test_netburst_table_has_all_events_of_libpfm(void **state)
 {
 	(void)state;
@@ -96,10 +96,10 @@ static void test_netburst_table_has_all_events_of_libpfm(void **state)
 			struct netburst_want w;
 			const char *problem;
 			assert_int_equal(pfm_get_event_attr_info(i, a, PFM_OS_NONE, &t), PFM_SUCCESS);
-			if (t.type != PFM_ATTR_UMASK || !strncmp(t.name, "TAG", 3)) /* a tag is a field of its own here */
+			if (t.type != PFM_ATTR_UMASK || !strncmp(t.name, "TAG", 3)) /* here a tag is a field of its own */
 				continue;
 			if (!strcmp(e.name, "replay_event") && strcmp(t.name, "NBOGUS") && strcmp(t.name, "BOGUS"))
-				continue; /* and a metric another */
+				continue; /* and so is a metric */
 			snprintf(name, sizeof(name), "%s.%s", e.name, t.name);
 			if (!strcmp(name, "TC_deliver_mode.IB")) /* libpfm4 alone has it: the manual and Linux do not */
 				continue;
@@ -164,7 +164,7 @@ static void test_netburst_bindings_agree_with_linux(void **state)
 		for (unsigned thread = 0; thread < 2; thread++) {
 			uint32_t linux_counters = counters_of(list[thread]);
 			unsigned msr = escr_number(escr[thread]);
-			/* Linux gives thread 1 the first ESCR of TBPU, which does not reach its counters: a slip, as its twin shows */
+			/* Linux gives thread 1 the first ESCR of TBPU, which cannot feed its counters: a slip, as its twin shows */
 			if (thread == 1 && !strcmp(name, "retired_mispred_branch_type")) {
 				assert_int_equal(msr, 0x3C2);
 				msr = 0x3C3;
@@ -172,7 +172,7 @@ static void test_netburst_bindings_agree_with_linux(void **state)
 			}
 			unsigned side = e->escr[0] == msr ? 0 : 1;
 			assert_int_equal(e->escr[side], msr);
-			/* ours has each counter of Linux's, and besides at most 1 and 3, which Linux leaves out */
+			/* ours has every counter of Linux's, and in addition at most 1 and 3, which Linux leaves out */
 			assert_int_equal(linux_counters & ~e->counters[side], 0);
 			if (e->escr[0] && e->escr[1])
 				assert_int_equal(e->counters[side] & ~linux_counters & ~0xAu, 0);
@@ -183,7 +183,7 @@ static void test_netburst_bindings_agree_with_linux(void **state)
 	print_message("bindings: %u events as in Linux, %u reviewed\n", seen, reviewed_lines);
 	assert_int_equal(seen, netburst_rig_processor()->detector_count);
 }
-/* The names of the processor's list: units, threshold, complement and edge as libpfm4 encodes them, which counts both threads. */
+/* The events of the processor's list have units, threshold, complement and edge as libpfm4 encodes them. libpfm4 counts both threads. */
 static void test_netburst_named_events_agree_with_libpfm(void **state)
 {
 	(void)state;
@@ -219,7 +219,7 @@ static void test_netburst_named_events_agree_with_libpfm(void **state)
 			snprintf(name + n, sizeof(name) - (size_t)n, ":thr=%u", u->threshold);
 		if (pfm_get_os_event_encoding(name, PFM_PLM0, PFM_OS_NONE, &arg) || arg.count != 2)
 			fail_msg("libpfm4 does not know %s", name);
-		if (u->compare && !u->complement && !u->edge && !u->threshold) /* libpfm4 cannot ask for a threshold of 0 alone: bit 18 is ours */
+		if (u->compare && !u->complement && !u->edge && !u->threshold) /* libpfm4 cannot express a threshold of 0 alone: bit 18 is added here */
 			arg.codes[1] |= 1u << 18;
 		if ((netburst_escr_value(own) & ~0xFu) != (arg.codes[0] & ~0xFull) || (netburst_cccr_value(own) | 3u << 16) != arg.codes[1])
 			fail_msg("%s: ESCR 0x%X CCCR 0x%X, libpfm4 %s 0x%llX 0x%llX", p->events[i].name, netburst_escr_value(own), netburst_cccr_value(own), name,
@@ -256,7 +256,7 @@ static void test_netburst_threads_and_modes_are_where_the_manual_has_them(void *
 		}
 		cpu.threads_per_core = 2;
 		assert_int_equal(plan_events(&cpu, &e, 1, &plan, &problem), ST_OK);
-		cpu.threads_per_core = 1; /* bits 1:0 are reserved there, and active threads must be any */
+		cpu.threads_per_core = 1; /* then bits 1:0 are reserved, and active threads must be any */
 		assert_int_equal(plan_events(&cpu, &e, 1, &plan, &problem), i ? ST_UNSUPPORTED : ST_OK);
 		if (i)
 			assert_string_equal(problem, known[i].name);

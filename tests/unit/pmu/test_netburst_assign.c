@@ -1,4 +1,4 @@
-/* tests/unit/pmu/test_netburst_assign.c: assignments of detectors and counters against every possibility, and what stands in the registers then. */
+/* tests/unit/pmu/test_netburst_assign.c: assignments of detectors and counters, judged by exhaustive search, and the resulting register values. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,8 +9,8 @@
 
 #include "tests/unit/rigs/netburst_rig.h"
 
-/* Every possibility, in another way than the driver's: a counter for each want in turn, and at the end whether each counter's
- * ESCRs can be had. */
+/* Exhaustive search that differs from the driver's: it chooses a counter for each want in turn, then checks whether the ESCRs can be
+ * assigned. */
 struct brute { const struct netburst_want *wants; unsigned n; unsigned counter[NETBURST_WANTS_MAX]; };
 
 static bool escrs_can(const struct brute *b, unsigned i, uint16_t *escr)
@@ -81,7 +81,7 @@ static void test_netburst_assigns_what_can_be_assigned(void **state)
 		struct netburst_assignment at[8];
 		char why[512];
 		unsigned n = 1 + (unsigned)draw(&seed, 8);
-		/* every second set from one block alone, where it is tight */
+		/* every second set is drawn from one block, where collisions are frequent */
 		unsigned of_block = round % 2 ? (unsigned)draw(&seed, 4) : 4;
 		for (unsigned i = 0; i < n; i++) {
 			static const uint32_t blocks[] = { 0xF, 0xF0, 0xF00, 0x3F000, 0x3FFFF };
@@ -105,7 +105,7 @@ static void test_netburst_assigns_what_can_be_assigned(void **state)
 			continue;
 		}
 		collided++;
-		/* what it names cannot be placed, and can when any one of it is left out */
+		/* the named events cannot be placed together, but can be if any one is left out */
 		struct netburst_want named[8];
 		unsigned m = 0;
 		char *text = strdup(why);
@@ -114,7 +114,7 @@ static void test_netburst_assigns_what_can_be_assigned(void **state)
 			m++;
 		free(text);
 		assert_true(m >= 2 && m <= n);
-		/* the names stand in order: find a subset of that size which collides and is minimal */
+		/* the names are in order: find a subset of that size that collides and is minimal */
 		bool found = false;
 		for (unsigned set = 0; set < 1u << n && !found; set++) {
 			if ((unsigned)__builtin_popcount(set) != m)
@@ -188,7 +188,7 @@ static void test_netburst_says_what_collides(void **state)
 	refused(two, 2, ST_RANGE, "a cascade starts after an event that has a counter and starts by itself");
 }
 
-/* A cascade's second counter is the other pair's of its block, enabled by the first one's overflow alone. */
+/* A cascade's second counter is the first one's counterpart in the block's other pair, and only the first one's overflow enables it. */
 static void test_netburst_cascade_takes_paired_counters(void **state)
 {
 	(void)state;
@@ -202,7 +202,7 @@ static void test_netburst_cascade_takes_paired_counters(void **state)
 	assert_int_equal(at[1].cccr_value, 0x40030000);
 }
 
-/* The values of the minimal useful set, from the documents (facts of the digest), thread 0, both privileges. */
+/* Register values of the minimal useful set, from the documents (facts of the digest), for thread 0 and both privilege levels. */
 static void test_netburst_values_are_the_documents(void **state)
 {
 	(void)state;
@@ -223,7 +223,7 @@ static void test_netburst_values_are_the_documents(void **state)
 		if (at.escr_value != known[i].escr || at.cccr_value != known[i].cccr)
 			fail_msg("%s: ESCR 0x%X CCCR 0x%X", known[i].name, at.escr_value, at.cccr_value);
 	}
-	/* front-end tagging: uop_type tags loads by 1 */
+	/* front-end tagging: uop_type tags loads with tag 1 */
 	struct netburst_want up = netburst_rig_want("uop_type.TAGLOADS");
 	struct netburst_assignment at;
 	char why[512];
@@ -235,7 +235,7 @@ static void test_netburst_values_are_the_documents(void **state)
 	assert_int_equal(at.counter, NETBURST_NO_COUNTER);
 }
 
-/* What a metric needs beside it is detected by the ESCR that the SDM's table of metrics names. */
+/* The additional event that a metric needs uses the ESCR that the SDM's table of metrics names. */
 static void test_netburst_metrics_take_the_escr_of_the_manual(void **state)
 {
 	(void)state;

@@ -29,7 +29,7 @@ static void put(uint32_t msr, uint64_t value)
 {
 	struct sim_finding f = { 0 };
 	assert_int_equal(counters_wrmsr(rig.p, msr, value, &f), ST_OK);
-	if (f.why && f.kind != FIND_NO_LATCH && f.kind != FIND_UNMAPPED) /* the 32-bit area is at 0 */
+	if (f.why && f.kind != FIND_NO_LATCH && f.kind != FIND_UNMAPPED) /* the 32-bit DS area is at 0 */
 		fail_msg("wrmsr %x: %s", msr, f.why);
 }
 
@@ -39,7 +39,7 @@ static void count_from(unsigned c, uint64_t value)
 	put(0x300 + c, value);
 }
 
-/* What retires: 10 cycles a piece, each at its own address. */
+/* Kinds of instructions. Each retires 10 cycles after the one before, at an address of its own. */
 enum kind { OTHER, LOAD_HIT, LOAD_L2, LOAD_DRAM, STORE, TAKEN_WRONG, NOT_TAKEN, ADDPS_, MULSD_, X87_, LOAD_WALKED, STORE_WALKED, BOTH_WALKED, LOAD_SPLIT,
 	STORE_SPLIT, KINDS };
 static void retire(enum kind kind)
@@ -62,7 +62,7 @@ static void retire(enum kind kind)
 	r.mispredicted = e.taken = kind == TAKEN_WRONG;
 	in.op = kind == ADDPS_ ? OP_ADDPS : kind == MULSD_ ? OP_MULSD : OP_NOP;
 	in.class = kind == X87_ ? UC_X87_ADD : UC_NOP;
-	regs.gpr[0] = ip; /* the register holds the address of the instruction after each */
+	regs.gpr[0] = ip; /* RAX holds the address of the next instruction */
 	counters_retired(rig.p, &r, &regs);
 }
 
@@ -111,7 +111,7 @@ static void test_netburst_branches_by_what_became_of_them(void **state)
 	pmu_close(&rig);
 }
 
-/* Which instructions each metric of replay_event, and each tag of the front end, counts; an interrupt makes the counter count at retirement. */
+/* The kinds of instructions that each metric of replay_event and each tag of the front end counts. With PMI the counter counts at retirement. */
 static void test_netburst_tagged_uops_are_known_at_retirement(void **state)
 {
 	(void)state;
@@ -120,7 +120,7 @@ static void test_netburst_tagged_uops_are_known_at_retirement(void **state)
 		{ 0x2, 1, 0, 0, 0x09, 1 << LOAD_DRAM },
 		{ 0x4, 1, 0, 0, 0x09, 1 << LOAD_WALKED | 1 << BOTH_WALKED },
 		{ 0x4, 2, 0, 0, 0x09, 1 << STORE_WALKED | 1 << BOTH_WALKED },
-		{ 0x4, 3, 0, 0, 0x09, 1 << LOAD_WALKED | 1 << STORE_WALKED | 1 << BOTH_WALKED }, /* both are one instruction */
+		{ 0x4, 3, 0, 0, 0x09, 1 << LOAD_WALKED | 1 << STORE_WALKED | 1 << BOTH_WALKED }, /* an instruction with both counts once */
 		{ 0x18000, 0x10, 0, 0, 0x09, 1 << TAKEN_WRONG },
 		{ 0x400, 1, 0x3AF, ESCR(0x04, 2), 0x09, 1 << LOAD_SPLIT },
 		{ 0x400, 2, 0x3AE, ESCR(0x05, 2), 0x09, 1 << STORE_SPLIT },
@@ -145,7 +145,7 @@ static void test_netburst_tagged_uops_are_known_at_retirement(void **state)
 	}
 }
 
-/* BPU's rule in IQ's block: counter 14 begins when 12 has overflowed, after M of A, N of B, and then the interrupt. */
+/* The BPU's rule for cascades in the IQ's block: counter 14 begins to count when 12 has overflowed. */
 static void test_netburst_cascade_counts_from_the_overflow_on(void **state)
 {
 	(void)state;
@@ -156,7 +156,7 @@ static void test_netburst_cascade_counts_from_the_overflow_on(void **state)
 	count_from(14, 0);
 	put(0x36E, 0x3A000 | CASCADE); /* select 5, not enabled */
 	put(0x36C, 0x39000);
-	retire_some(NOT_TAKEN, 5); /* five instructions: none of the branches is seen */
+	retire_some(NOT_TAKEN, 5); /* five instructions: no branch is counted */
 	assert_int_equal(pmu_read(&rig, 0x30E), 0);
 	assert_int_equal(pmu_read(&rig, 0x36E) >> 12 & 1, 0);
 	retire(OTHER); /* the sixth: overflow */
@@ -168,7 +168,7 @@ static void test_netburst_cascade_counts_from_the_overflow_on(void **state)
 	pmu_close(&rig);
 }
 
-/* The event after the overflow requests the interrupt, which arrives pmi_cycles later; FORCE_OVF overflows each time. */
+/* The event after the overflow requests the interrupt, which arrives pmi_cycles later; with FORCE_OVF every event overflows. */
 static void test_netburst_interrupt_comes_with_the_next_event(void **state)
 {
 	(void)state;
@@ -201,12 +201,12 @@ static void put_ds(unsigned offset, uint64_t value, unsigned bytes)
 	memcpy(rig.memory + offset, &value, bytes);
 }
 
-/* Records in both forms, with their words where the manual has them; the state before and after the instruction. */
+/* Records of both widths have the manual's layout, and the state before or after the instruction as the machine file says. */
 static void records(bool wide, bool before)
 {
 	struct netburst_record r;
 	unsigned word = wide ? 8 : 4, bytes = wide ? 144 : 40;
-	const uint64_t base = RIG_MEMORY_VA & (wide ? UINT64_MAX : UINT32_MAX), buffer = base + 4096; /* of 32 bits there */
+	const uint64_t base = RIG_MEMORY_VA & (wide ? UINT64_MAX : UINT32_MAX), buffer = base + 4096; /* 32 bits if narrow */
 	pmu_open(&rig, "pentium4", "");
 	rig.m.pmu_ds64 = wide;
 	rig.m.pmu_pebs_before = before;
@@ -227,7 +227,7 @@ static void records(bool wide, bool before)
 	retire(LOAD_HIT);
 	retire_some(LOAD_L2, 3);
 	retire(LOAD_HIT);
-	retire(LOAD_DRAM); /* leaves the record */
+	retire(LOAD_DRAM); /* makes the record */
 	const uint64_t at = regs.gpr[0] - 4;
 	netburst_record_read(rig.memory + 4096, wide ? NETBURST_RECORD_WIDE : NETBURST_RECORD_NARROW, &r);
 	assert_int_equal(r.ip, before ? at : at + 4);
@@ -238,7 +238,7 @@ static void records(bool wide, bool before)
 	uint64_t index = 0;
 	memcpy(&index, rig.memory + 5 * word, word);
 	assert_int_equal(index, (buffer + bytes) & (wide ? UINT64_MAX : UINT32_MAX));
-	assert_int_equal(pmu_read(&rig, 0x310), MINUS(3)); /* as the area's reset value says */
+	assert_int_equal(pmu_read(&rig, 0x310), MINUS(3)); /* reloaded with the DS area's reset value */
 	assert_int_equal(pmu_read(&rig, 0x370) >> OVF_SHIFT, 1);
 	pmu_close(&rig);
 }
@@ -246,7 +246,7 @@ static void records(bool wide, bool before)
 static void test_netburst_records_of_144_bytes(void **state) { (void)state; records(true, true); records(true, false); }
 static void test_netburst_records_of_40_bytes(void **state) { (void)state; records(false, true); records(false, false); }
 
-/* The rows, on a machine. */
+/* The experiment's rows on a machine. */
 struct skid { struct loop_run run; const struct row_result *precise, *interrupt, *address; };
 static void experiment(struct skid *k, const char *text)
 {
@@ -280,11 +280,11 @@ static void test_netburst_skid_of_records_is_none_and_of_interrupts_is_not(void 
 	assert_int_equal(points_at(k.interrupt, -100, 64), 0);
 	assert_int_equal(points_at(k.interrupt, 65, 100), k.interrupt->samples);
 	assert_int_equal(k.address->status, ROW_OK);
-	assert_int_equal(k.address->value_milli, 16000); /* twice the eight ways of 16 KiB */
+	assert_int_equal(k.address->value_milli, 16000); /* twice the eight ways of an L1D of 16 KiB */
 	loop_close(&k.run);
 }
 
-/* The paper's processor: 8 KiB in four ways; and what each truth of the machine turns. */
+/* The paper's processor has an L1D of 8 KiB with four ways. */
 static void test_netburst_skid_finds_eight_lines_on_the_papers_cache(void **state)
 {
 	(void)state;
@@ -338,7 +338,7 @@ static void test_netburst_skid_notes_lost_records_and_early_interrupts(void **st
 	free(text);
 }
 
-/* Nothing is written before it is known that sampling can begin. */
+/* No register is written if sampling cannot start. */
 static void test_netburst_sampling_is_refused_before_a_write(void **state)
 {
 	(void)state;

@@ -14,11 +14,11 @@
 
 #define LINES 64u
 #define ARRAY 0x10000u
-#define NT_LINES 64u /* 16 iterations of 4 lines each: a mask of 0 makes them always the same four */
+#define NT_LINES 64u /* 16 iterations of 4 lines; with a mask of 0 always the same four */
 
 static struct sampling_rig rig;
 
-/* The same work each time: lines of memory read, others owned, a loop with non-temporal stores. */
+/* Counts an event over constant work: lines read from memory, lines owned, a loop with non-temporal stores. */
 static uint64_t count(const struct event *e)
 {
 	struct plan plan;
@@ -72,12 +72,12 @@ static void test_offcore_every_combination_is_the_sum_of_its_bits(void **state)
 		}
 	fprintf(stderr, "%u combinations of bits, %u of them not zero\n", combinations, counted);
 	assert_int_equal(combinations, 17 * 16 - 64);
-	assert_true(counted >= 40); /* two kinds of requests, one answer */
+	assert_true(counted >= 40); /* two kinds of requests, one response */
 	assert_in_range(matrix[0][6], LINES, 3 * LINES); /* demand reads from local memory */
 	sampling_close(&rig);
 }
 
-/* The guide's errata: lines that go to the own memory count as found in another core. */
+/* The guide's errata: non-temporal stores to local memory count as found in another core. */
 static void test_offcore_nt_stores_are_found_by_their_concept(void **state)
 {
 	(void)state;

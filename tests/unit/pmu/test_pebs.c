@@ -1,4 +1,4 @@
-/* pmu/counters/pebs.c on the simulated machine: records against what the simulator knows, what is lost, what is refused. */
+/* pmu/counters/pebs.c on the simulated machine: records judged by the simulator's state, lost records, refused requests. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,7 +29,7 @@ static const struct event *event(const char *name)
 	return e;
 }
 
-/* One burst of loads under the requests. */
+/* Samples one burst of loads with the requests. */
 static void burst(struct pebs_request *requests, unsigned n, unsigned loads)
 {
 	assert_int_equal(pebs_start(&pebs, requests, n, &why), ST_OK);
@@ -48,7 +48,7 @@ static void open_l2(void (*change)(struct machine *m))
 	sampling_chase(&rig, 2 * NODES);
 }
 
-/* Every record's address is a node, and the value that was loaded from it stands in RAX; every one says L2. */
+/* Every record has the address of a node, the value loaded from it in RAX, and the L2 as its source. */
 static void test_pebs_latency_records_agree_with_the_machine_in_all_cases(void **state)
 {
 	(void)state;
@@ -71,11 +71,11 @@ static void test_pebs_latency_records_agree_with_the_machine_in_all_cases(void *
 	}
 	assert_true(inside + 3 >= pebs.records);
 	assert_true(q.has_companion);
-	assert_int_equal(q.events - q.since, (uint64_t)pebs.records * 4); /* 10 cycles apart: nothing in a shadow of 8 */
+	assert_int_equal(q.events - q.since, (uint64_t)pebs.records * 4); /* loads are 10 cycles apart: none falls into a shadow of 8 */
 	sampling_close(&rig);
 }
 
-/* All thresholds of the table: a record's latency is above it, and beyond what loads take there is none. */
+/* At every threshold of the table, records have latencies above it; above the longest latency of a load there are no records. */
 static void test_pebs_every_latency_threshold(void **state)
 {
 	(void)state;
@@ -106,7 +106,7 @@ static void test_pebs_every_latency_threshold(void **state)
 	sampling_close(&rig);
 }
 
-/* Four precise events at once; the status of a record names the counter it is of. */
+/* Four precise events at once; the status of a record names its counter. */
 static void test_pebs_samples_several_events_at_once(void **state)
 {
 	(void)state;
@@ -172,14 +172,14 @@ static void test_pebs_lost_records_are_counted(void **state)
 	pebs_balance(&bursts[0], &bursts[1], &b);
 	fprintf(stderr, "due %u, came %u, lost %u\n", (unsigned)due, (unsigned)(bursts[0].records + bursts[1].records), b.lost);
 	assert_true(b.known);
-	/* without a shadow all that is due is known */
+	/* without a shadow the number of records due is known */
 	assert_true(b.exact);
 	assert_int_equal(b.lost, due - bursts[0].records - bursts[1].records);
 	assert_in_range(b.lost, due / 5 - 2, due / 5 + 2);
 	sampling_close(&rig);
 }
 
-/* The shadow in which nothing is recorded is found in events: 35 cycles hold three loads of 10 cycles each. */
+/* The shadow, in which nothing is recorded, is measured in events: 35 cycles contain three loads of 10 cycles each. */
 static void test_pebs_shadow_is_measured(void **state)
 {
 	(void)state;
@@ -208,8 +208,8 @@ static void test_pebs_full_buffer_is_told(void **state)
 	sampling_close(&rig);
 }
 
-/* A kernel that faults in a burst: what undoes the job disarms; without that the machine says what metal would do. Stopping
- * works, and without it the guard alone puts all back (sampling_close). */
+/* A kernel faults in a burst: the job's undo routine disarms PEBS; without one the machine reports the stores that hardware would make. Stopping
+ * disarms as well, and without it the guard restores everything (sampling_close). */
 static void test_pebs_fault_in_a_burst_leaves_nothing_on(void **state)
 {
 	(void)state;
@@ -234,7 +234,7 @@ static void test_pebs_fault_in_a_burst_leaves_nothing_on(void **state)
 	}
 }
 
-/* Armed by writes of the driver, as it once was: what runs between that and the job writes through the firmware's page tables. */
+/* PEBS armed by the driver before the job: records are then also written outside the job, through the firmware's page tables. */
 static void test_pebs_armed_outside_a_job_is_found(void **state)
 {
 	(void)state;
@@ -246,7 +246,7 @@ static void test_pebs_armed_outside_a_job_is_found(void **state)
 		assert_int_equal(rig.a->ops->wrmsr(rig.a->self, 0, pebs.gate.list[i].msr, pebs.gate.list[i].on), ST_OK);
 	assert_int_equal(sim_found(rig.sim, FIND_UNMAPPED), 0);
 	sampling_chase(&rig, NODES);
-	assert_true(sim_found(rig.sim, FIND_UNMAPPED) >= 2); /* as the job began and as it ended */
+	assert_true(sim_found(rig.sim, FIND_UNMAPPED) >= 2); /* at the job's beginning and at its end */
 	assert_int_equal(pebs_stop(&pebs), ST_OK);
 	sampling_close(&rig);
 }
@@ -355,7 +355,7 @@ static void test_pebs_adaptive_records_are_read(void **state)
 	sampling_close(&rig);
 }
 
-/* The load-latency event of a core with adaptive records: which registers its sampling leaves, and what the gate enables. */
+/* Starts sampling the load-latency event on a core with adaptive records. */
 static void start_adaptive(struct fake *fake, struct cpu *cpu, const char *name, unsigned format)
 {
 	static struct pebs_request q;
@@ -401,7 +401,7 @@ static void test_pebs_of_sapphire_rapids_counts_the_auxiliary_event(void **state
 	unsigned first = 0, second = 0;
 	start_adaptive(&fake, &cpu, "sapphire-rapids", 5);
 	assert_non_null(pebs.auxiliary);
-	assert_int_equal(fake_value(&fake, 0, 0x186), 0x428203); /* no record of its own */
+	assert_int_equal(fake_value(&fake, 0, 0x186), 0x428203); /* it makes no records */
 	assert_int_equal(fake_value(&fake, 0, 0x187), 0x4004201CDull);
 	for (unsigned i = 0; i < fake.log_count; i++) {
 		first = fake.log[i].msr == 0x186 && fake.log[i].value ? i : first;

@@ -1,4 +1,4 @@
-/* pmu/counters/plan.c: plans are right, and no shorter ones exist. */
+/* pmu/counters/plan.c: plans are valid, and no shorter ones exist. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static void check_plan(const struct cpu *cpu, const struct plan *plan, const str
 	}
 }
 
-/* Whether events [i, n) can be placed in `runs` runs: every possibility. */
+/* Whether events [i, n) can be placed in `runs` runs, by exhaustive search. */
 static bool brute(const struct event *events, unsigned n, unsigned i, unsigned runs, const struct event *slot[6][4])
 {
 	if (i == n)
@@ -92,7 +92,7 @@ static void test_plan_is_as_short_as_brute_force_finds(void **state)
 		assert_int_equal(plan.runs, runs);
 		lengths[runs]++;
 	}
-	for (unsigned r = 1; r <= 4; r++) /* the cases were not all alike */
+	for (unsigned r = 1; r <= 4; r++) /* plans of every length occurred */
 		assert_true(lengths[r] > 10);
 }
 
@@ -178,7 +178,7 @@ static void test_plan_names_what_no_counter_counts(void **state)
 	assert_int_equal(plan_events(&cpu, list, PLAN_EVENTS_MAX + 1, &plan, &problem), ST_FULL);
 }
 
-/* With as many fixed counters as any of them asks for. */
+/* Each event has a plan on a core with as many fixed counters as any event uses. */
 static void test_plan_takes_every_event_of_every_processor(void **state)
 {
 	(void)state;
@@ -192,7 +192,7 @@ static void test_plan_takes_every_event_of_every_processor(void **state)
 			const char *problem;
 			assert_ptr_equal(event_find(&processors[p], e->name), e);
 			wide.processor = e->pebs == 3 ? &processors[p] : four.processor;
-			/* the load-latency event needs PEBS, and where it needs an event beside it rows alone set that */
+			/* the load-latency event needs PEBS; if it also needs an auxiliary event, only rows program that */
 			if (e->pebs == 3 && processors[p].latency_auxiliary) {
 				assert_int_equal(plan_events(&wide, &e, 1, &plan, &problem), ST_UNSUPPORTED);
 				assert_non_null(strstr(plan_lacks(&wide, e), "auxiliary"));
@@ -207,7 +207,7 @@ static void test_plan_takes_every_event_of_every_processor(void **state)
 	assert_null(event_find(&processors[0], "NO.SUCH"));
 }
 
-/* Bit 21 of a select is AnyThread from version 3 on, unless CPUID 0xA EDX[15] says that it is gone (SDM vol. 3, architectural performance monitoring). */
+/* Bit 21 of a select is AnyThread from version 3 on, unless CPUID 0xA EDX[15] reports it as deprecated (SDM vol. 3, architectural performance monitoring). */
 static void test_plan_any_needs_a_processor_that_has_it(void **state)
 {
 	(void)state;
@@ -225,7 +225,7 @@ static void test_plan_any_needs_a_processor_that_has_it(void **state)
 	assert_non_null(strstr(plan_lacks(&without, &e), "no any"));
 }
 
-/* The guide's appendix names the runs of the first three groups; for the last two it is the general events by four. */
+/* The guide's appendix states the runs of the first three groups; for the last two they are the number of general events divided by four. */
 static void test_plan_of_the_guides_profiles_is_as_short_as_the_guide_says(void **state)
 {
 	(void)state;

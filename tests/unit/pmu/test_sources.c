@@ -1,5 +1,5 @@
-/* The penalty table of the simulated Nehalem-EP by three methods: chase, latency event, uncore queue; and the records of
- * the latency event one by one. */
+/* The penalty table of the simulated Nehalem-EP by three methods: chase, latency event, uncore queue; and every record of
+ * the latency event. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,12 +11,12 @@
 #include "tests/unit/support/closed_loop.h"
 #include "tests/unit/support/loop_meets.h"
 
-/* Levinthal's table 2, and the caches before it. `code`: what each record must name, as the guide's table 5 numbers
- * them. `queue`: the loads come as far as the uncore. */
+/* Levinthal's table 2, preceded by the caches. `code`: the source that each record must name, as the guide's table 5
+ * numbers them. `queue`: the loads reach the uncore. */
 static const struct { const char *row; unsigned code; bool queue; } sources[] = {
 	{ "load.l1.latency", 1, false },
 	{ "load.l2.latency", 3, false },
-	{ "load.fill_buffer.latency", 2, false },             /* the entry in the uncore is that of the load which sent for the line */
+	{ "load.fill_buffer.latency", 2, false },             /* the uncore's entry belongs to the load that requested the line */
 	{ "load.l3.latency", 4, true },                       /* L3, unshared */
 	{ "load.l3_clean_other_core.latency", 5, true },
 	{ "load.l3_modified_other_core.latency", 6, true },
@@ -83,14 +83,14 @@ static void test_sources_by_three_methods_side_by_side(void **state)
 		assert_int_equal(expect_queue(text, format, row->name, &q), ST_OK);
 		assert_true((q.most_milli - q.least_milli) * 10 <= q.most_milli + q.least_milli); /* 5 % either side */
 		within(row->name, "the queue", row->queue.uncore_milli, &q);
-		/* the same way there and back for all; whole uncore cycles are counted, of 1.1 core cycles, and a chase in step with that clock
-		 * enters at the same part of one each time */
+		/* the way to the queue and back is the same for all. Counts are whole uncore cycles, of 1.1 core cycles, and a chase in phase
+		 * with that clock enters at the same point of one each time. */
 		assert_in_range(row->queue.offset_milli, 14000 - 1100, 17000);
 		fprintf(stderr, " %10.3f   %.3f\n", (double)row->queue.cycles_milli / 1000, (double)row->queue.offset_milli / 1000);
 	}
 }
 
-/* Each record names who truly answered, and where the load truly was. */
+/* Each record names the source and the address that its load had. */
 static void test_sources_all_records_are_true(void **state)
 {
 	unsigned records = 0;
@@ -99,8 +99,8 @@ static void test_sources_all_records_are_true(void **state)
 		const struct row_result *row = memory_host_result(&r.host, sources[i].row);
 		const struct sample_source *s = &row->sample.sources[sources[i].code];
 		struct expectation e;
-		assert_true(row->sample.records >= (sources[i].code == 2 ? 64 : 100)); /* every other load alone is of the row */
-		/* what runs between jobs takes a line out of the caches now and then */
+		assert_true(row->sample.records >= (sources[i].code == 2 ? 64 : 100)); /* only every other load is the row's */
+		/* code between jobs evicts a line now and then */
 		assert_true(s->count <= row->sample.records && 100 * s->count >= 99 * row->sample.records);
 		assert_int_equal(row->sample.wrong_address, 0);
 		assert_false(row->sample.full);

@@ -1,4 +1,4 @@
-/* pmu/backend/trace.c: what passes is recorded, word for word, and passes unchanged. */
+/* pmu/backend/trace.c: every access is recorded as a line of text and passed on unchanged. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
@@ -58,7 +58,7 @@ static void test_trace_records_every_access_as_a_line(void **state)
 		assert_string_equal(line, want[i]);
 	}
 	assert_int_equal(t.dropped, 0);
-	assert_int_equal(o->wrmsr(self, 1, 0x186, 9), ST_OK); /* full: made, counted, not recorded */
+	assert_int_equal(o->wrmsr(self, 1, 0x186, 9), ST_OK); /* full: the access is made and counted, but not recorded */
 	assert_int_equal(fake_value(&f, 1, 0x186), 9);
 	assert_int_equal(t.dropped, 1);
 	assert_int_equal(t.count, COUNT_OF(want));

@@ -1,5 +1,5 @@
-/* pmu/uncore/uncore.c: plans, the exact sequence of register accesses, what
- * known traffic counts, derived quantities, and that everything is as before afterwards. */
+/* pmu/uncore/uncore.c: plans, the exact sequence of register writes, counts of
+ * known traffic, metrics, and the restoration of every register. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -82,7 +82,7 @@ static void test_uncore_plans_pack_and_name_what_cannot_be(void **state)
 	assert_int_equal(plan.slots[9].run, 0); /* the fixed counter is free in the first run */
 	static const char *const snoops[4] = { "UNC_GQ_SNOOP.GOTO_S_HIT_M", "UNC_GQ_SNOOP.GOTO_S_HIT_E", "UNC_GQ_SNOOP.GOTO_S", "UNC_GQ_SNOOP.GOTO_S_HIT_M" };
 	assert_int_equal(uncore_plan(&u, snoops, 4, &plan, &problem), ST_OK);
-	assert_int_equal(plan.runs, 2); /* one value of MSR 0x301 a run */
+	assert_int_equal(plan.runs, 2); /* one value of MSR 0x301 per run */
 	assert_int_equal(plan.slots[1].run, 1);
 	assert_int_equal(plan.slots[2].run, 0);
 	assert_int_equal(plan.slots[3].run, 0);
@@ -96,7 +96,7 @@ static void test_uncore_plans_pack_and_name_what_cannot_be(void **state)
 static void test_uncore_programs_the_golden_sequence_and_all_is_restored(void **state)
 {
 	(void)state;
-	/* wrmsr only, in order: all off, selects, bus lock (a run), zero, start; stop; then the guard's restoration */
+	/* wrmsr only, in order: all off, selects, bus lock (a job), zero, start; stop */
 	static const char *const golden[] = {
 		"wrmsr 4 0x391 0x0", "wrmsr 4 0x3c0 0x0", "wrmsr 4 0x3c1 0x0", "wrmsr 4 0x3c2 0x0", "wrmsr 4 0x3c3 0x0", "wrmsr 4 0x3c4 0x0",
 		"wrmsr 4 0x3c5 0x0", "wrmsr 4 0x3c6 0x0", "wrmsr 4 0x3c7 0x0", "wrmsr 4 0x395 0x0", "wrmsr 4 0x393 0x1",
@@ -118,7 +118,7 @@ static void test_uncore_programs_the_golden_sequence_and_all_is_restored(void **
 	struct job j = { .core = 4, .entry = kernel_at("k_measure"), .argument = SPACE_CONTROL + 4 * CONTROL_BYTES };
 	struct measure_block *b = r.a->ops->control(r.a->self, 4);
 	memset(b, 0, sizeof(*b));
-	b->kernel = SPACE_CODE + kernel_table->offset; /* anything: its own code comes from memory */
+	b->kernel = SPACE_CODE + kernel_table->offset; /* any kernel: its code comes from memory */
 	(void)!r.a->ops->run(r.a->self, &j, 1, 1000000);
 	assert_int_equal(msr(&r, 4, 0x392) & 1, 1);
 	for (unsigned i = 0; i < COUNT_OF(saved); i++)
@@ -190,7 +190,7 @@ static uint64_t value_of(const struct uncore_plan *plan, const uint64_t *values,
 	return 0;
 }
 
-/* A metric of the processor, in thousandths, from what the plan counted. */
+/* Value of one of the processor's metrics, in thousandths, from the plan's counts. */
 static int64_t metric(const struct uncore_plan *plan, const uint64_t *values, const char *name)
 {
 	static const struct metric_terms terms = { .tsc_mhz = 1000, .tsc = 1000 };
@@ -218,7 +218,7 @@ static void near_percent(const char *what, uint64_t value, uint64_t truth)
 		fail_msg("%s: %llu, the kernel makes %llu", what, (unsigned long long)value, (unsigned long long)truth);
 }
 
-/* N lines read, made dirty and flushed: reads, lookups and full writes of each channel, within 1 %. */
+/* Lines are read, modified and flushed: reads and full writes of each channel, L3 misses and local writes are counted within 1 %. */
 static void test_uncore_counts_the_lines_that_a_kernel_reads_and_writes(void **state)
 {
 	(void)state;
@@ -248,7 +248,7 @@ static void test_uncore_counts_the_lines_that_a_kernel_reads_and_writes(void **s
 	uncore_rig_close(&r);
 }
 
-/* Lines written past the caches are the difference that the guide computes. */
+/* Lines written past the caches are found by the difference that the guide computes. */
 static void test_uncore_uncached_writes_are_the_difference(void **state)
 {
 	(void)state;
@@ -275,7 +275,7 @@ static void test_uncore_uncached_writes_are_the_difference(void **state)
 	uncore_rig_close(&r);
 }
 
-/* Half of the misses at the home's 120 cycles, half over the link's 300, after the L3's response. */
+/* Half of the misses take 120 cycles at the home, half 300 over the link, after the L3's response. */
 static void test_uncore_metric_of_the_link_is_what_the_home_leaves(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
-/* pmu/uncore on processors for one socket: slices, requests to memory, the clock, and the memory controller's counters in memory: which boxes there
- * are, every access of a run in order, what known traffic counts, counters that wrap, and that everything is as before afterwards. */
+/* pmu/uncore on client processors, with L3 slices, arbiter, clock and the memory controller's memory-mapped counters: the boxes found, each access
+ * of a run in order, counts of known traffic, counters that wrap, and the restoration of every register. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -62,7 +62,7 @@ static void test_client_boxes_are_found(void **state)
 	}
 }
 
-/* Two slices, where MSR 0x396 counts one more for the graphics; eight, the last with its registers elsewhere; and more than have registers. */
+/* Two slices, where MSR 0x396 counts one more for the graphics; eight, the last with its registers elsewhere; and more slices than have registers. */
 static void test_client_slices_are_counted(void **state)
 {
 	(void)state;
@@ -104,7 +104,7 @@ static void traced(const struct uncore_rig *r, unsigned from, const char *const 
 		struct text t;
 		text_init(&t, line, sizeof(line));
 		trace_line(&t, &r->trace.entries[i]);
-		if (r->trace.entries[i].op == TRACE_RDMSR) /* what was there before the first write */
+		if (r->trace.entries[i].op == TRACE_RDMSR) /* the guard reads each register before its first write */
 			continue;
 		if (at >= n || strcmp(line, golden[at]))
 			fail_msg("access %u is \"%s\", must be \"%s\"", at, line, at < n ? golden[at] : "none");
@@ -119,7 +119,7 @@ static uint64_t found(uint32_t msr) { return msr == 0xE01 ? 3 : msr == 0x394 ? 0
 static void test_client_programs_the_golden_sequence_and_all_is_restored(void **state)
 {
 	(void)state;
-	/* all off, selects, zero, start; stop: two slices, the arbiter, the clock; the memory controller's counter is read alone */
+	/* in order: all off, selects, zero, start; stop. Two slices, the arbiter, the clock; the memory controller's counter is only read. */
 	static const char *const golden[] = {
 		"wrmsr 0 0xE01 0x0", "wrmsr 0 0x700 0x0", "wrmsr 0 0x701 0x0", "wrmsr 0 0x710 0x0", "wrmsr 0 0x711 0x0",
 		"wrmsr 0 0xE01 0x0", "wrmsr 0 0x3B2 0x0", "wrmsr 0 0x3B3 0x0", "wrmsr 0 0xE01 0x0", "wrmsr 0 0x394 0x0",
@@ -171,7 +171,7 @@ static void write_and_flush(struct uncore_rig *r)
 	uncore_rig_run(r, 0, "k_flush", (const uint64_t[]){ RIG_ARRAY(0), LINES, 64 }, 3);
 }
 
-/* Lines read, made dirty and flushed: each is read once, written once, and looked for in the L3; counters of 32 bits wrap meanwhile. */
+/* Lines are read, modified and flushed: each counts as one read, one write and one lookup in the L3, also where 32-bit counters wrap. */
 static void test_client_counts_the_lines_that_a_kernel_reads_and_writes(void **state)
 {
 	(void)state;
@@ -206,7 +206,7 @@ static void test_client_counts_the_lines_that_a_kernel_reads_and_writes(void **s
 	}
 }
 
-/* Of eight slices each counts its own lookups. */
+/* Each of eight slices counts its own lookups. */
 static void test_client_slices_share_the_lines(void **state)
 {
 	(void)state;
@@ -227,9 +227,9 @@ static void test_client_slices_share_the_lines(void **state)
 	uncore_rig_close(&r);
 }
 
-/* --- later ones ------------------------------------------------------------------------------------ */
+/* --- later processors ------------------------------------------------------------------------------ */
 
-/* Where the arbiter has one counter and no register starts them together; where there is one, of other bits. */
+/* On Ice Lake the arbiter has one counter, and no register starts the counters together; on the others such a register has other bits. */
 static void test_client_arbiters_of_later_processors(void **state)
 {
 	(void)state;

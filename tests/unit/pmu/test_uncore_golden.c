@@ -1,8 +1,7 @@
-/* What the driver does to the registers of each kind of box, access by access, against tests/golden/uncore/BOX.txt, of other machines than
- * Haswell-EP MACHINE-BOX.txt; the same
- * accesses replayed; and every register as it was found after every kind of end.
+/* The driver's register accesses for each kind of box, judged by tests/golden/uncore/BOX.txt, for machines other than Haswell-EP MACHINE-BOX.txt.
+ * The recorded accesses replay without a finding, and every register is restored however a run ends.
  *
- * UNCORE_GOLDEN=record writes the files: look at the difference before it goes in. */
+ * UNCORE_GOLDEN=record writes the files: review the difference before you commit it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,7 +13,7 @@
 #include "tests/unit/rigs/core_bench.h"
 #include "tests/unit/rigs/uncore_rig.h"
 
-/* One of each, so that a trace stays readable. */
+/* Events for each kind of box. The machines have few boxes (small), so that a trace stays readable. */
 static const struct golden { const char *box, *names[4], *machine; } golden[] = {
 	{ "ubox", { "UNC_U_CLOCKTICKS.FIXED" }, NULL },
 	{ "cbo", { "UNC_C_TOR_OCCUPANCY.MISS_OPCODE:opc=0x182", "UNC_C_TOR_INSERTS.MISS_OPCODE:opc=0x182", "UNC_C_COUNTER0_OCCUPANCY:thresh=1",
@@ -178,7 +177,7 @@ static void test_golden_each_box_is_programmed_as_recorded(void **state)
 #define REGISTERS 1024
 struct snapshot { unsigned n; uint64_t value[REGISTERS]; };
 
-/* All registers of all boxes of socket 0 as the machine has them, past guard and trace. */
+/* Reads all registers of all boxes of socket 0 from the machine, not through guard and trace. */
 static void look(const struct uncore_rig *r, struct snapshot *s)
 {
 	const struct access *a = sim_access(r->sim);
@@ -256,7 +255,7 @@ static void all_is_as_found(const char *machine)
 		assert_int_equal(uncore_plan(&r.u, golden[i].names, events_of(&golden[i]), &plan, &problem), ST_OK);
 		/* 0: stopped; 1: left running; then a fault at each of the writes of start and stop */
 		for (unsigned end = 0, writes = 2; end < writes; end++, ends++) {
-			const bool stops = end == 0 || (end > 1 && end % 2); /* or no code would stop it */
+			const bool stops = end == 0 || (end > 1 && end % 2); /* otherwise only the guard's restoration stops the counters */
 			enum status st;
 			f.writes = 0;
 			f.fail = end < 2 ? 0 : end - 1;
@@ -270,7 +269,7 @@ static void all_is_as_found(const char *machine)
 			}
 			if (end < 2)
 				assert_int_equal(st, ST_OK);
-			else if (f.fail != 1 && f.writes >= f.fail && st == ST_OK) /* without the global control each box has its own */
+			else if (f.fail != 1 && f.writes >= f.fail && st == ST_OK) /* write 1 is the global control, without which each box has its own */
 				fail_msg("%s: a fault at write %u was not told", golden[i].box, f.fail);
 			if (end == 0)
 				writes = f.writes + 2;

@@ -1,5 +1,5 @@
-/* pmu/uncore/uncore_metric.c and uncore-metrics.csv: every metric's events exist and are planned; what the evaluator makes of known
- * counts; values of known traffic on the simulated machine. */
+/* pmu/uncore/uncore_metric.c and uncore-metrics.csv: every metric's events exist and have a plan; the evaluator's values for known
+ * counts; values for known traffic on the simulated machine. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -59,7 +59,7 @@ static void test_metric_every_one_is_planned_or_says_what_is_lacking(void **stat
 	assert_int_equal(lacking, 3); /* WPQ_INSERTS twice, FREQ_MAX_CURRENT_CYCLES */
 }
 
-/* Latency of hits: two occupancies, each alone on counter 0, so two runs. */
+/* Latency of hits: two occupancies that only counter 0 counts, so two runs. */
 static void test_metric_two_occupancies_take_two_runs(void **state)
 {
 	(void)state;
@@ -76,7 +76,7 @@ static void test_metric_two_occupancies_take_two_runs(void **state)
 	assert_int_equal(uncore_metric_events(metric("qpi.DRS_F_OR_E_FROM_QPI"), &terms, &e), ST_OK);
 	assert_int_equal(e.count, 6);
 	assert_int_equal(uncore_plan(&u, e.list, e.count, &plan, &problem), ST_OK);
-	assert_int_equal(plan.runs, 6); /* one match register a link */
+	assert_int_equal(plan.runs, 6); /* one match register per link */
 }
 
 static unsigned runs_of(const char *const *names, unsigned n, struct uncore_plan *plan)
@@ -96,17 +96,17 @@ static void test_metric_plans_do_not_depend_on_the_order_of_events(void **state)
 		{ { "UNC_C_CLOCKTICKS", "UNC_C_TOR_OCCUPANCY.ALL" }, 2, 1 },
 		{ { "UNC_C_CLOCKTICKS", "UNC_C_TOR_INSERTS.ALL", "UNC_C_FAST_ASSERTED", "UNC_C_TOR_OCCUPANCY.ALL" }, 4, 1 },
 		{ { "UNC_C_COUNTER0_OCCUPANCY:thresh=1", "UNC_C_TOR_OCCUPANCY.ALL" }, 2, 1 },
-		{ { "UNC_R3_RING_AD_USED.CW", "UNC_R3_CLOCKTICKS", "UNC_R3_RXR_INSERTS.HOM" }, 3, 1 }, /* of HOM's counters 0 and 1 one is made free */
+		{ { "UNC_R3_RING_AD_USED.CW", "UNC_R3_CLOCKTICKS", "UNC_R3_RXR_INSERTS.HOM" }, 3, 1 }, /* one of HOM's counters 0 and 1 is made free */
 		{ { "UNC_C_TOR_OCCUPANCY.ALL", "UNC_C_RXR_OCCUPANCY.IRQ" }, 2, 2 },
-		/* an event that is silent about a filter which acts on it */
+		/* an event that does not set a filter which affects it */
 		{ { "UNC_C_TOR_INSERTS.OPCODE:opc=0x187:nc=1", "UNC_C_TOR_INSERTS.OPCODE:opc=0x187" }, 2, 2 },
 		{ { "UNC_C_TOR_INSERTS.MISS_OPCODE:opc=0x187:nc=1", "UNC_C_TOR_INSERTS.OPCODE:opc=0x187" }, 2, 2 },
-		/* the unit mask, or a bit of the select, asks for it */
+		/* the unit mask, or a bit of the select, enables the filter */
 		{ { "UNC_C_TOR_INSERTS.NID_OPCODE:opc=0x182:nid=1", "UNC_C_TOR_INSERTS.OPCODE:opc=0x182" }, 2, 1 },
 		{ { "UNC_C_TOR_INSERTS.OPCODE:opc=0x182:tid=0x3E", "UNC_C_TOR_INSERTS.OPCODE:opc=0x182" }, 2, 1 },
 		{ { "UNC_C_TOR_INSERTS.ALL", "UNC_C_TOR_INSERTS.OPCODE:opc=0x182" }, 2, 1 },
 	};
-	/* two occupancies, each followed by the event that sees it: each event sees its own */
+	/* two occupancies, each followed by the event that counts by it: each event is in the run of its own */
 	static const char *const seen[6] = { "UNC_C_CLOCKTICKS", "UNC_C_RING_AD_USED.UP", "UNC_C_RXR_OCCUPANCY.IRQ", "UNC_C_COUNTER0_OCCUPANCY:thresh=1",
 		"UNC_C_TOR_OCCUPANCY.ALL", "UNC_C_COUNTER0_OCCUPANCY:thresh=1" };
 	struct uncore_plan two;
@@ -114,7 +114,7 @@ static void test_metric_plans_do_not_depend_on_the_order_of_events(void **state)
 	assert_int_equal(two.slots[3].run, two.slots[2].run);
 	assert_int_equal(two.slots[5].run, two.slots[4].run);
 	assert_int_not_equal(two.slots[2].run, two.slots[4].run);
-	/* no room beside it: both move */
+	/* no counter is left beside it: both move to another run */
 	static const char *const full[5] = { "UNC_C_CLOCKTICKS", "UNC_C_RING_AD_USED.UP", "UNC_C_RING_AD_USED.DOWN", "UNC_C_RXR_OCCUPANCY.IRQ", "UNC_C_COUNTER0_OCCUPANCY:thresh=1" };
 	assert_int_equal(runs_of(full, 5, &two), 2);
 	assert_int_equal(two.slots[4].run, two.slots[3].run);
@@ -159,7 +159,7 @@ static void test_metric_expressions_have_their_values_and_refuse_thin_divisors(v
 	assert_int_equal(value("1 - A / B", (uint64_t[]){ 1, 4 }, ST_OK), 750);
 	assert_int_equal(value("A - B - A", (uint64_t[]){ 7, 2 }, ST_RANGE), -1); /* a value below zero */
 	assert_int_equal(value("2 - (A - B)", (uint64_t[]){ 4, 3 }, ST_OK), 1000);
-	/* a divisor is more than a fiftieth of what it was taken from */
+	/* a difference as divisor is at least a fiftieth of its minuend */
 	assert_int_equal(value("(A - B) / (C - D)", (uint64_t[]){ 5000, 1000, 12633, 12590 }, ST_RANGE), -1);
 	assert_int_equal(value("(A - B) / (C - D)", (uint64_t[]){ 9000, 1000, 1000, 980 }, ST_OK), 400000);
 	assert_int_equal(value("(A - B) / ((C - D) * 2)", (uint64_t[]){ 9000, 1000, 1000, 981 }, ST_RANGE), -1);
@@ -175,7 +175,7 @@ static void test_metric_expressions_have_their_values_and_refuse_thin_divisors(v
 	assert_int_equal(value("A / B", (uint64_t[]){ 1, 0 }, ST_RANGE), -1);
 	assert_int_equal(value("A * 64 * 1000", (uint64_t[]){ big }, ST_RANGE), -1);
 	value("A +", NULL, ST_SYNTAX), value("(A", NULL, ST_SYNTAX), value("A B", NULL, ST_SYNTAX), value("$NOTHING", NULL, ST_SYNTAX), value("A.{dimm}", NULL, ST_SYNTAX);
-	/* variables of names */
+	/* variables in names */
 	const struct uncore_metric m = { .name = "test", .expression = "A.RANK{rank} / B:match={node:0x1C00}:x + A.RANK{rank}", .lacks = "" };
 	const struct metric_terms terms = { .rank = 3, .node = 1 };
 	struct uncore_metric_events e;
@@ -185,7 +185,7 @@ static void test_metric_expressions_have_their_values_and_refuse_thin_divisors(v
 	assert_string_equal(e.name[1], "B:match=0x3C00:x");
 }
 
-/* Counts a metric beside a kernel; its value in thousandths. */
+/* Counts a metric while a kernel runs; returns its value in thousandths. */
 static int64_t measured(struct uncore_rig *r, const char *name, unsigned socket, const char *kernel, const uint64_t *arguments)
 {
 	struct metric_terms terms = { .instructions = 1 };

@@ -22,7 +22,7 @@ struct xsave {
 	uint8_t pad2[256];
 } __attribute__((aligned(64)));
 
-/* Known to the assembly below by name. */
+/* The assembly below refers to these by name. */
 struct xsave judge_guest, judge_host;
 uint64_t judge_gpr[16], judge_flags, judge_entry, judge_host_rsp, judge_which, judge_mask;
 
