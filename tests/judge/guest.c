@@ -1,8 +1,8 @@
 /* tests/judge/guest.c: runs the calls of a plan under QEMU's icount and says how many TSC ticks each took.
  *
  * With -icount shift=N,sleep=off the TSC advances by exactly 2^N ticks of 1 ns an instruction while
- * interrupts are off, so the difference of a call and of k_empty's is a count of instructions that owes
- * nothing to this project's interpreter. Prints "NAME TICKS" lines and "end" on port 0xE9. */
+ * interrupts are off, so the difference between a call and one of k_empty is a count of instructions that is
+ * independent of this project's interpreter. Prints "NAME TICKS" lines and "end" on port 0xE9. */
 #include "asm/kernel.h"
 #include "pmu/access.h"
 #include "tests/judge/plan.h"

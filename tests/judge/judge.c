@@ -1,9 +1,9 @@
-/* tests/judge/judge.c: what the judges of the simulated machine are asked about.
+/* tests/judge/judge.c: input for the judges of the simulated machine, and its own results to compare.
  *
  *   judge plan FILE             writes every kernel's call at two lengths for the icount guest
  *   judge retired MACHINE       the same calls on the simulated machine: "NAME INSTRUCTIONS" by its counter
  *   judge stream FILE WORDS PASSES SEED   "LOADS L1-HITS L2-HITS" of tests/judge/ring.h's chase on a machine file
- *   judge loops MACHINE         "NAME CYCLES_MILLI INSTRUCTIONS" an iteration, of the difference of two lengths
+ *   judge loops MACHINE         "NAME CYCLES_MILLI INSTRUCTIONS" an iteration, from the difference of two lengths
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -146,8 +146,8 @@ static int print_retired(const char *machine)
 	return 0;
 }
 
-/* Steady state: the lengths are run to warm, then measured; what differs is 200 iterations' worth, which stay within the
- * L1 data cache. The longer one runs before each, so that the page walk a job begins with finds the same caches in both. */
+/* Steady state: the difference of two lengths is 200 iterations, which stay within the L1 data cache; passes before the last
+ * one warm up. The longer length runs before each, so that the page walk with which a job begins finds the same lines cached. */
 static int print_loops(const char *machine)
 {
 	struct rig r;

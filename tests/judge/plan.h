@@ -1,5 +1,5 @@
-/* tests/judge/plan.h: what the guest of the icount judge is given: memory, and calls to make. Written by
- * tests/judge/plan.c on the host, loaded by QEMU as a multiboot module. */
+/* tests/judge/plan.h: the input of the icount judge's guest: memory, and calls to make. Written by
+ * tests/judge/judge.c on the host, loaded by QEMU as a multiboot module. */
 #ifndef TESTS_JUDGE_PLAN_H
 #define TESTS_JUDGE_PLAN_H
 

@@ -1,8 +1,8 @@
-/* tests/judge/planted.c: errors planted in rows of the catalogue, one at a time, on simulated machines. Each must take `ok` from the row, by what counters proved
- * or by a row that contradicts it: what would tell it on real hardware, where no formula says what is right.
+/* tests/judge/planted.c: errors planted in rows of the catalogue, one at a time, on simulated machines. Each must cost the row its `ok`, by what the counters
+ * prove or by a row that contradicts it. On real hardware nothing else would reveal it: no formula gives the right value.
  *
- * The table of rows is constant data of this process: its pages are made writable here. Speaks TAP; PLANTED=WORD runs the cases whose name has the
- * word. Without the error a row must be `ok`, or its case would show nothing. */
+ * The table of rows is constant data of this process: its pages are made writable here. Prints TAP. PLANTED=WORD runs the cases whose text or row contains
+ * the word. Without the error a row must be `ok`, or its case would show nothing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,11 +21,11 @@
 
 #define JOBS_MOST 64
 
-/* Errors of the backend from ASTRAY on. A job of core 0 runs on core `value`; the job of core `value` is judged to have ended and never began; code that
- * was written at run time has NOPs where its prefetches were. */
+/* Errors of the backend from ASTRAY on. ASTRAY: jobs of core 0 run on core `value`. IDLE: the job of core `value` never runs, but counts as ended.
+ * UNASKED: code that was written at run time has NOPs in place of prefetches. */
 enum field { EVENTS, TARGET, ORDER, PREPARE, BASELINE, BASE, PREFETCH, PAGE, NODE, KERNEL, FILL, CODE, FILLER, BOTH, ASTRAY, IDLE, UNASKED };
 
-/* `beside`: rows of the same run that may contradict it. hidden: nothing tells (docs/limits.md). */
+/* `beside`: rows of the same run that may contradict it. hidden: nothing reveals the error (docs/limits.md). */
 static const struct planted { const char *what, *machine, *row, *beside; enum field field; uint64_t value; const char *name; bool hidden; } cases[] = {
 	/* a wrong count per loop */
 	{ .what = "twice as many additions an iteration", .machine = "nehalem-ep", .row = "exec.addsd.latency", .beside = "", .field = EVENTS, .value = 16 },
@@ -102,7 +102,7 @@ static const struct planted { const char *what, *machine, *row, *beside; enum fi
 	{ .what = "a line shared with nobody", .machine = "nehalem-ep", .row = "load.l3_clean_other_core.latency", .beside = "", .field = IDLE, .value = 1 },
 };
 
-/* The backend's own operations, and the core astray or idle while an error of them is planted. */
+/* The backend's own operations, and the planted error of the backend: its core, and the code that was written at run time. */
 static struct { const struct access_ops *ops; enum field field; unsigned core; struct mapping code; } behind;
 
 static enum status map_and_note(void *self, struct mapping *m)
@@ -123,7 +123,7 @@ static enum status unmap_and_forget(void *self, struct mapping *m)
 
 static void ask_for_nothing(void)
 {
-	static const uint8_t prefetch[] = { 0x41, 0x0F, 0x18, 0x0C, 0x01 }, nop[] = { 0x0F, 0x1F, 0x44, 0x00, 0x00 }; /* as long */
+	static const uint8_t prefetch[] = { 0x41, 0x0F, 0x18, 0x0C, 0x01 }, nop[] = { 0x0F, 0x1F, 0x44, 0x00, 0x00 }; /* of equal length */
 	uint8_t *at = behind.code.host;
 
 	for (uint64_t i = 0; i + sizeof(nop) <= behind.code.bytes; i++)
@@ -187,7 +187,7 @@ static void plant(struct row *r, const struct planted *p, struct row_pair *pair,
 	}
 }
 
-/* The verdict that results.json has of the row in the end, and why. */
+/* The row's status and reason in results.json, and its value. */
 static void verdict(const struct planted *p, bool wrongly, const char *machine, const char *row, const char *beside, char *status, char *why, size_t capacity, long long *milli)
 {
 	static struct loop_run r;

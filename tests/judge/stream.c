@@ -1,7 +1,7 @@
 /* tests/judge/stream.c: the chase that cachegrind watches: stream WORDS PASSES SEED
  *
- * The buffer starts on a 2 MiB boundary, so that its lines have the set numbers that they have behind a
- * 2 MiB page of the simulated machine. */
+ * The buffer starts on a 2 MiB boundary, so that its lines have the same set numbers as in a 2 MiB page of
+ * the simulated machine. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* pmu/sim/core/core*.c: what chains, ports, branches and assists cost follows from the machine's fields; counts of every cycle agree. */
+/* pmu/sim/core/core*.c: the costs of chains, ports, branches and assists follow from the machine's fields; a signal's counts at all thresholds agree. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static void test_core_independent_adds_are_limited_by_ports_and_width(void **sta
 {
 	(void)state;
 	struct machine m = core_bench_machine("nehalem-ep");
-	/* mov eax..r11d, 1: no sources; 24 of them and the loop's two on three ALU ports */
+	/* six moves of 1, without sources: 24 of them and the loop's two uops on three ALU ports */
 	const char *movs = "B801000000B901000000BA0100000041B801000000" "41B90100000041BA01000000";
 	m.front_decode_bytes = 64;
 	uint64_t three = core_bench_loop_cost(&m, 4, movs);
@@ -47,7 +47,7 @@ static void test_core_divider_is_busy_as_long_as_it_says(void **state)
 {
 	(void)state;
 	struct machine m = core_bench_machine("nehalem-ep");
-	/* divsd xmm0, xmm8; xmm1 ...: independent but for their own destination */
+	/* divsd xmm0 .. xmm3, xmm8: each depends on its own destination only */
 	m.core_divide_least_cycles = 0;
 	m.exec[UC_FP_DIV64] = (struct exec_cost){ 30, 1, 11 };
 	const char *divs = "F2410F5EC0F2410F5EC8F2410F5ED0F2410F5ED8";
@@ -65,7 +65,7 @@ static void test_core_divider_is_busy_as_long_as_it_says(void **state)
 	core_bench_close(b);
 }
 
-/* A branch whose direction is a bit of RDX, which a multiplicative generator makes. */
+/* A loop with a branch whose direction is bit 30 of a linear congruential generator in RDX, or constant. */
 static void emit_branchy(struct core_bench *b, bool random)
 {
 	core_bench_emit(b, 1, "BA01000000");                 /* mov edx, 1 */
@@ -114,7 +114,7 @@ static void test_core_mispredicts_cost_their_cycles_and_waste_uops(void **state)
 	m.core_mispredict_cycles = 40;
 	uint64_t at_40 = branchy(&m, true, &missed_more, &wasted_more);
 	assert_int_equal(missed, missed_more);
-	/* each of them 23 cycles later, but for what was hidden before */
+	/* 23 more cycles per misprediction, minus those that are hidden */
 	assert_in_range(at_40 - at_17, missed * 22, missed * 23 + 100);
 }
 
@@ -164,7 +164,7 @@ static void test_core_stall_reasons_add_up_to_the_cycles_without_retirement(void
 		core_bench_tap(b, 2, SIG_STALL_BY_MISPREDICT, 0, false, false);
 		core_bench_tap(b, 3, SIG_BRANCHES_MISPREDICTED, 0, false, false);
 		core_bench_run(b, 3000);
-		/* no uop to blame: the cycle at the start, and what follows the final, mispredicted return */
+		/* cycles without a uop to blame: the first, and those after the final, mispredicted return */
 		uint64_t idle = core_bench_count(b, 1), blamed = core_bench_count(b, 0);
 		assert_in_range(idle, blamed, blamed + m.core_mispredict_cycles + 3);
 		if (random)
@@ -196,7 +196,7 @@ static void test_core_assists_cost_cycles_and_uops(void **state)
 {
 	(void)state;
 	struct machine m = core_bench_machine("nehalem-ep");
-	/* mov eax, 1; movq xmm0, rax; then addsd xmm1, xmm0 with a denormal, again and again */
+	/* mov eax, 1; movq xmm0, rax; then a loop of addsd xmm1, xmm0 with a denormal */
 	uint64_t cycles[2];
 	for (unsigned with = 0; with < 2; with++) {
 		m.core_fp_assist_cycles = with ? 250 : 150;
@@ -232,9 +232,9 @@ static void test_core_divides_end_early_with_few_bits(void **state)
 	struct machine m = core_bench_machine("nehalem-ep");
 	m.exec[UC_FP_DIV64] = (struct exec_cost){ 22, 1, 22 };
 	m.core_divide_least_cycles = 7;
-	/* divsd xmm0, xmm1 with both zero: nothing to divide */
+	/* divsd xmm0, xmm1 with both zero: no significant bits */
 	assert_int_equal(core_bench_loop_cost(&m, 4, "F20F5EC1"), 28000);
-	/* divsd xmm0, xmm2 four times over, independent: the divider is kept for as long as the file says, whatever the latency is */
+	/* divsd xmm0 .. xmm3, xmm4, independent: the divider is busy for the file's number of cycles, whatever the latency is */
 	m.exec[UC_FP_DIV64] = (struct exec_cost){ 40, 1, 12 };
 	m.core_divide_least_cycles = 10;
 	assert_int_equal(core_bench_loop_cost(&m, 4, "F20F5EC4F20F5ECCF20F5ED4F20F5EDC"), 4 * 40000);

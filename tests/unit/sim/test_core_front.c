@@ -1,4 +1,4 @@
-/* pmu/sim/core/core_front.c, pipe_allocate.c: decoders, the loop buffer, the uop cache and what holds allocation up. */
+/* pmu/sim/core/core_front.c, pipe_allocate.c: costs of decoders, loop buffer, uop cache and allocation stalls against the machine's fields. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -14,13 +14,13 @@ static void test_core_zeroing_is_known_or_waits(void **state)
 {
 	(void)state;
 	struct machine m = core_bench_machine("nehalem-ep");
-	/* imul eax, eax; xor eax, eax: a chain where XOR waits for its register; else three ALU ports' worth, one of which multiplies */
+	/* imul eax, eax; xor eax, eax: a chain if XOR waits for its source, otherwise bound by the one port that multiplies */
 	const char *chain = "0FAFC031C0";
 	m.core_zero_idioms = 0;
 	assert_in_range(core_bench_loop_cost(&m, 16, chain), 16 * (m.exec[UC_IMUL].latency + 1) * 1000 - 100, 16 * (m.exec[UC_IMUL].latency + 1) * 1000 + 100);
 	m.core_zero_idioms = 1;
 	assert_in_range(core_bench_loop_cost(&m, 16, chain), 15900, 17100);
-	/* pxor xmm0, xmm0: one after the other, or as ports let them */
+	/* pxor xmm0, xmm0: a chain, or bound by the ports */
 	m.core_zero_idioms = 0;
 	assert_in_range(core_bench_loop_cost(&m, 32, "660FEFC0"), 31900, 33100);
 	m.core_zero_idioms = 1;
@@ -62,7 +62,7 @@ static void test_core_read_ports_limit_cold_registers(void **state)
 	(void)state;
 	struct machine m = core_bench_machine("nehalem-ep");
 	m.front_decode_bytes = 64;
-	/* lea rax,[r8+r9]; lea rcx,[r10+r11]: four cold registers in one cycle, twice */
+	/* lea rax,[r8+r9]; lea rcx,[r10+r11]: each pair reads four cold registers */
 	const char *leas = "4B8D04084B8D0C1A";
 	m.exec[UC_LEA].port_mask = 0x23;
 	m.core_register_reads = 0;
@@ -81,12 +81,12 @@ static void test_core_uop_cache_takes_over_from_the_decoders(void **state)
 	struct machine m = core_bench_machine("nehalem-ep");
 	m.front_loop_uops = 0;
 	m.front_uop_cache = 1536;
-	/* 64 x mov rax, imm64: 3 a window of 32 bytes, so 3 a cycle where the decoders have 1.6 */
+	/* 64 x mov rax, imm64: 3 per window of 32 bytes, so 3 a cycle, where the decoders deliver 1.6 */
 	assert_in_range(core_bench_loop_cost(&m, 64, "48B80100000000000000"), 649000 / 32, 649000 / 32 + 2500);
 	/* 5000 bytes of them do not fit in a cache of 8 sets x 8 ways */
 	m.front_uop_cache = 384;
 	assert_true(core_bench_loop_cost(&m, 500, "48B80100000000000000") > 5000000 / 18);
-	/* windows of 32 NOPs are more than it holds: decoders, four a cycle */
+	/* a window of 32 NOPs has more uops than the cache takes: the decoders deliver them, four a cycle */
 	m.front_uop_cache = 1536;
 	struct core_bench *b = core_bench_open(&m);
 	core_bench_tap(b, 0, SIG_UOP_CACHE_UOPS, 0, false, false);
@@ -98,7 +98,7 @@ static void test_core_uop_cache_takes_over_from_the_decoders(void **state)
 	core_bench_close(b);
 }
 
-/* Three pages of code that the uop cache holds, and an ITLB of one entry: where the predictor translates, each page is looked up and waits. */
+/* Three pages of code in the uop cache, and an ITLB of one entry: with front.uop_cache_translates each page is looked up, misses and waits. */
 static void test_core_uop_cache_waits_for_a_translation_where_it_needs_one(void **state)
 {
 	(void)state;
@@ -139,7 +139,7 @@ static void test_core_partial_flags_and_registers_stall_allocation(void **state)
 	uint64_t stalled = core_bench_loop_cost(&m, 4, flags);
 	assert_true(stalled >= free + 4 * 6000);
 	assert_in_range(core_bench_loop_cost(&m, 4, whole), free - 1000, free + 1000);
-	/* mov al, 1; add rbx..., rax */
+	/* mov al, 1; add rdx, rax */
 	const char *narrow = "B0014801C2", *wide = "B8010000004801C2";
 	m.core_partial_register_cycles = 5;
 	uint64_t merged = core_bench_loop_cost(&m, 4, narrow);

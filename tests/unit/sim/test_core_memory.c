@@ -1,4 +1,4 @@
-/* pmu/sim/core/core_memory.c: stores before loads, what bounds how many are in flight, fences and locks. */
+/* pmu/sim/core/core_memory.c: loads behind stores, bounds on what is in flight, fences and locks, against the machine's fields. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -15,12 +15,12 @@ static void test_core_store_forwarding_costs_what_the_fields_say(void **state)
 	(void)state;
 	struct machine m = core_bench_machine("nehalem-ep");
 	m.store_forward_cycles = 5;
-	/* mov [rsi], rax; mov rax, [rsi]: store data, one cycle, then the forward */
+	/* mov [rsi], rax; mov rax, [rsi]: the store's data, then the forwarding */
 	uint64_t whole = core_bench_loop_cost(&m, 4, "488906488B06");
 	assert_int_equal(whole, 4 * 1000 * (5 + m.exec[UC_STD].latency));
 	m.store_forward_cycles = 9;
 	assert_int_equal(core_bench_loop_cost(&m, 4, "488906488B06"), 4 * 1000 * (9 + m.exec[UC_STD].latency));
-	/* mov [rsi], eax; mov [rsi + 4], eax; mov rax, [rsi]: waits for the commit */
+	/* mov [rsi], eax; mov [rsi + 4], eax; mov rax, [rsi]: the load waits for the commit */
 	m.store_forward_fail_cycles = 12;
 	const char *fails = "8906894604488B06";
 	uint64_t failed = core_bench_loop_cost(&m, 2, fails);
@@ -34,7 +34,7 @@ static void test_core_aliased_loads_are_delayed_and_counted(void **state)
 	(void)state;
 	struct machine m = core_bench_machine("nehalem-ep");
 	m.store_alias_cycles = 5;
-	/* mov [rsi], rdx; mov rax, [rsi + rax + 0x1000]: a chain through zero of loads that alias the store */
+	/* mov [rsi], rdx; mov rax, [rsi + rax + 0x1000]: a chain of loads of 0 that alias the store */
 	const char *alias = "488916488B840600100000", *apart = "488916488B840640100000";
 	uint64_t with = core_bench_loop_cost(&m, 4, alias), without = core_bench_loop_cost(&m, 4, apart);
 	assert_int_equal(without, 4 * 1000 * m.l1d_cycles);
@@ -45,17 +45,17 @@ static void test_core_unknown_store_address_blocks_until_trusted(void **state)
 {
 	(void)state;
 	struct machine m = core_bench_machine("nehalem-ep");
-	/* imul chain makes the address of a store; an independent load follows and feeds the next address:
-	 * rcx = 0 always. imul rcx, rcx x4; mov [rsi + rcx + 512], rdx; mov rcx, [rsi + 64] */
+	/* An imul chain computes a store's address; an independent load follows and feeds the next address. RCX is always 0.
+	 * imul rcx, rcx x4; mov [rsi + rcx + 512], rdx; mov rcx, [rsi + 64] */
 	const char *body = "480FAFC9480FAFC9480FAFC9480FAFC94889940E00020000488B4E40";
 	m.store_disambiguation = 0;
 	uint64_t blocked = core_bench_loop_cost(&m, 1, body);
 	m.store_disambiguation = 1;
 	uint64_t trusted = core_bench_loop_cost(&m, 1, body);
-	/* blocked: imuls, store address, load, in a row */
+	/* blocked: imuls, store address and load in series */
 	assert_in_range(blocked, 1000 * (4 * 3 + 1 + m.l1d_cycles), 1000 * (4 * 3 + 3 + m.l1d_cycles));
 	assert_true(trusted < 8000);
-	/* and when it does hit the load's bytes, each wrong trust is a machine clear */
+	/* a store to the load's bytes: a load that passed it would clear the machine */
 	struct core_bench *b = core_bench_open(&m);
 	unsigned top = core_bench_here(b);
 	core_bench_emit(b, 1, "480FAFC9480FAFC9480FAFC9480FAFC94889940E40000000488B4640");
@@ -64,7 +64,7 @@ static void test_core_unknown_store_address_blocks_until_trusted(void **state)
 	core_bench_tap(b, 0, SIG_MACHINE_CLEAR_MEMORY, 0, false, false);
 	core_bench_tap(b, 1, SIG_STORE_FORWARDS, 0, false, false);
 	core_bench_run(b, 500);
-	assert_int_equal(core_bench_count(b, 0), 0); /* never trusted: every load would be harmed */
+	assert_int_equal(core_bench_count(b, 0), 0); /* never trusted: every instance of the load would be wrong */
 	assert_in_range(core_bench_count(b, 1), 490, 500);
 	core_bench_close(b);
 }

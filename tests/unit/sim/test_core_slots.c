@@ -1,4 +1,4 @@
-/* Allocation slots that stay empty: each is counted once, and by what kept it empty. */
+/* Each empty allocation slot is counted once, by its cause. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
@@ -41,7 +41,7 @@ static struct slots loop(const struct machine *m, const char *first, unsigned ti
 	return s;
 }
 
-/* A branch whose direction is a bit that a multiplicative generator makes; hex: what the jump goes over. */
+/* A branch whose direction is bit 30 of a linear congruential generator; the second string is the code that it skips. */
 #define BRANCHY "4869D26D4EC6414881C2393000004889D048C1E81E24017408" "4883C6004883EE00"
 
 static const char *const codes[] = {
@@ -49,11 +49,11 @@ static const char *const codes[] = {
 	"4889C04889C94889D24889F6", /* moves */
 	"0F1F840000000000",         /* NOPs of 8 bytes */
 	"0FAEE8",                   /* lfence */
-	"48890648034608",           /* a store and a load beside it */
-	"488B06488906",             /* a load and a store of it */
+	"48890648034608",           /* a store, and a load of the next 8 bytes */
+	"488B06488906",             /* a load, and a store to its address */
 	"F20F5EC1",                 /* divsd xmm0, xmm1 */
 	BRANCHY,
-	"F20F58C8",                 /* addsd xmm1, xmm0: of a denormal */
+	"F20F58C8",                 /* addsd xmm1, xmm0 with a denormal */
 };
 
 static void test_slots_each_is_counted_once(void **state)
@@ -80,7 +80,7 @@ static void test_slots_wait_for_the_back_end_in_a_chain(void **state)
 	struct machine m = core_bench_machine("zen4");
 
 	m.exec[UC_IMUL].latency = 5;
-	const struct slots s = loop(&m, "B803000000", 40, "480FAFC0", 2000); /* one of 6 slots in 5 cycles, and those of the loop */
+	const struct slots s = loop(&m, "B803000000", 40, "480FAFC0", 2000); /* one uop in 5 cycles of 6 slots, and the loop's own */
 	const uint64_t all = s.cycles * 6;
 
 	assert_in_range(s.cycles, 400000, 401000);
@@ -91,7 +91,7 @@ static void test_slots_wait_for_the_back_end_in_a_chain(void **state)
 static void test_slots_wait_for_the_front_end_by_bytes(void **state)
 {
 	(void)state;
-	struct machine m = core_bench_machine("nehalem-ep"); /* 16 bytes a cycle, two NOPs of four */
+	struct machine m = core_bench_machine("nehalem-ep"); /* 16 bytes a cycle: two NOPs for four slots */
 	const struct slots s = loop(&m, "90", 64, "0F1F840000000000", 2000);
 	const uint64_t all = s.cycles * 4;
 

@@ -105,7 +105,7 @@ static void test_counter_amd_codes_have_twelve_bits(void **state)
 	pmu_close(&rig);
 }
 
-/* Registers that Intel has and AMD has not raise #GP. */
+/* Intel's registers that AMD lacks raise #GP. */
 static void test_counter_amd_has_none_of_intels(void **state)
 {
 	(void)state;

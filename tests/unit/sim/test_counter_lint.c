@@ -1,5 +1,5 @@
-/* pmu/sim/counters/counter_lint.c, counter.c: findings over several registers whatever the order of writes; freezes at an overflow; registers
- * that a core has once; the select bits of transactions. */
+/* pmu/sim/counters/counter_lint.c, counter.c: findings that involve several registers, in any order of writes; freezes at an overflow; registers
+ * shared by a core's threads; the select bits for transactions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
@@ -53,14 +53,15 @@ static void test_lint_tells_at_the_write_that_makes_it_live(void **state)
 			assert_int_equal(put(0, set[orders[i][k]].msr, set[orders[i][k]].value), ST_OK);
 			assert_int_equal(told("PEBS with cmask"), k == 2);
 		}
-		assert_int_equal(put(0, 0x38F, 0), ST_OK); /* off and on again: it has been reported */
+		assert_int_equal(put(0, 0x38F, 0), ST_OK); /* off and on again: not reported twice */
 		assert_int_equal(put(0, 0x38F, 0xF), ST_OK);
 		assert_false(told("PEBS with cmask"));
 	}
 	backend_close(&b);
 }
 
-/* INST_RETIRED.TOTAL_CYCLES_PS of perfmon: with cmask 10 on Skylake, 16 before; as many as 9 may retire in a cycle. */
+/* perfmon's INST_RETIRED.TOTAL_CYCLES_PS, inverted with cmask 10 on Skylake and 16 before, is met by every cycle: no finding. Up to 9 may retire in a
+ * cycle, so an inverted cmask of 9 is a condition. */
 static void test_lint_takes_a_condition_that_every_cycle_meets(void **state)
 {
 	(void)state;
@@ -77,7 +78,7 @@ static void test_lint_takes_a_condition_that_every_cycle_meets(void **state)
 	backend_close(&b);
 }
 
-/* Up to version 3 the enable bits go, later the status shows it; both until software puts it back. */
+/* Up to version 3 a freeze clears the enable bits, in later versions the status shows it; it lasts until software resets these. */
 static void test_an_overflow_freezes_if_it_was_asked_to(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
-/* pmu/sim/machine/event_map.c and event_find.c: the built-in maps against libpfm4, and what each bad line of a map is
- * answered. */
+/* pmu/sim/machine/event_map.c and event_find.c: the built-in maps against libpfm4, and the problem that is reported for
+ * each bad line of a map. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 static unsigned encoded, modelled;
 
-/* A built-in map, read; freed by the caller through *at. */
+/* Reads a built-in map. The caller frees *at. */
 static struct event_map built_in(const char *name, void **at)
 {
 	struct event_map map;
@@ -98,7 +98,7 @@ static void test_event_maps_built_in_are_read_as_they_are_written(void **state)
 		unsigned lines = 0;
 		for (const char *s = machine_maps[m].text; *s; s = strchr(s, '\n') + 1)
 			lines += *s != '#';
-		assert_int_equal(map.count + 1, lines); /* the columns' names are one */
+		assert_int_equal(map.count + 1, lines); /* and the line of the columns' names */
 		assert_int_equal(map.units, !strcmp(machine_maps[m].name, "netburst"));
 		for (unsigned i = 0; i < map.count; i++) {
 			const struct sim_event *e = &map.rows[i];

@@ -61,11 +61,11 @@ static void test_pebs_record_of_the_load_latency_facility_on_nehalem(void **stat
 	unsigned i = 0;
 	while (*ds(0x28) == BUF && i < 200)
 		retire_load(100000 + 100 * i++, SRC_LOCAL_DRAM, 180);
-	assert_in_range(i, 2, 60); /* one tagged to overflow, one to leave the record */
+	assert_in_range(i, 2, 60); /* one tagged load overflows, another leaves the record */
 	assert_int_equal(*ds(0x28), BUF + 0xB0);
 	const uint64_t *w = ds(4096);
 	assert_int_equal(w[0], 0x246);
-	assert_int_equal(w[1], 0x200000000103ull);   /* the instruction behind */
+	assert_int_equal(w[1], 0x200000000103ull);   /* the next instruction */
 	static const uint8_t order[16] = { 0, 3, 1, 2, 6, 7, 5, 4, 8, 9, 10, 11, 12, 13, 14, 15 };
 	for (unsigned k = 0; k < 16; k++)
 		assert_int_equal(w[2 + k], 0x1000 + order[k]);
@@ -73,7 +73,7 @@ static void test_pebs_record_of_the_load_latency_facility_on_nehalem(void **stat
 	assert_int_equal(w[19], 0x200000001230ull);  /* 0x98 */
 	assert_int_equal(w[20], 0xC);                /* 0xA0: local memory */
 	assert_int_equal(w[21], 180);                /* 0xA8 */
-	assert_int_equal(w[22], 0);                  /* behind the record */
+	assert_int_equal(w[22], 0);                  /* past the record */
 	assert_int_equal(pmu_read(&rig, 0xC1), 0xFFFFFFFFFFFFull); /* reloaded */
 	pmu_close(&rig);
 }
@@ -101,7 +101,7 @@ static void test_pebs_shadow_threshold_and_full_buffer(void **state)
 	pmu_write(&rig, 0x3F1, 1);
 	pmu_write(&rig, 0x38F, 1);
 	retire_load(1000, SRC_L1, 4);                /* another source */
-	retire_load(1001, SRC_L2, 10);               /* overflows, arms from 1001 + 8 */
+	retire_load(1001, SRC_L2, 10);               /* overflows; armed from 1001 + 8 on */
 	retire_load(1008, SRC_L2, 10);               /* in the shadow: counted, no record */
 	assert_int_equal(*ds(0x28), BUF);
 	assert_int_equal(pmu_read(&rig, 0xC1), 1);
@@ -175,7 +175,7 @@ static void test_lbr_records_taken_branches_and_filters_kinds(void **state)
 			branch(100 + k, 0x1000 + k, 0x2000 + k, &kinds[k], true, false);
 		branch(200, 0x1010, 0x2010, &kinds[0], false, false); /* not taken */
 		uint64_t tos = pmu_read(&rig, 0x1C9);
-		/* bit 0 leaves out all (CPL 0), bit 1 none, bits 2 to 7 one kind each */
+		/* bit 0 filters out all (CPL 0), bit 1 none, bits 2 to 7 one kind each */
 		assert_int_equal(tos, filter == 0 ? 0 : filter == 1 ? 6 : 5);
 		for (unsigned k = 0, at = 0; filter && k < COUNT_OF(kinds); k++) {
 			if (k + 2 == filter)
@@ -190,7 +190,7 @@ static void test_lbr_records_taken_branches_and_filters_kinds(void **state)
 	pmu_write(&rig, 0x1D9, 1);
 	for (unsigned i = 0; i < 17; i++)
 		branch(100 + i, 0x1000 + i, 0x2000, &kinds[0], true, i == 16);
-	assert_int_equal(pmu_read(&rig, 0x1C9), 1); /* the stack of 16 went round */
+	assert_int_equal(pmu_read(&rig, 0x1C9), 1); /* the stack of 16 wrapped around */
 	assert_int_equal(pmu_read(&rig, 0x681), 0x1010 | 1ull << 63);
 	pmu_write(&rig, 0x1D9, 0);
 	assert_false(counters_want_retired(rig.p));

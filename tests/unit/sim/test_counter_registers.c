@@ -53,7 +53,7 @@ static void test_counter_read_only_and_absent_registers(void **state)
 	static const struct { uint32_t msr; enum status rd, wr; } rows[] = {
 		{ 0x38E, ST_OK, ST_FAULT }, { 0x345, ST_OK, ST_FAULT }, { 0xCE, ST_OK, ST_FAULT }, { 0x198, ST_OK, ST_FAULT },
 		{ 0x34, ST_OK, ST_FAULT }, { 0xFE, ST_OK, ST_FAULT },
-		{ 0x391, ST_MISSING, ST_MISSING },  /* the uncore's on Nehalem */
+		{ 0x391, ST_MISSING, ST_MISSING },  /* an uncore register on Nehalem */
 		{ 0x4C1, ST_MISSING, ST_MISSING },  /* no full-width writes before Sandy Bridge */
 		{ 0x18A, ST_MISSING, ST_MISSING }, { 0x30C, ST_MISSING, ST_MISSING }, { 0x1A7, ST_MISSING, ST_MISSING },
 	};
@@ -134,7 +134,7 @@ static void test_counter_selectors_that_count_nothing_are_flagged(void **state)
 	pmu_start_sequence(&rig);
 	pmu_write(&rig, 0x38F, 0xF);
 	static const struct { unsigned n; uint64_t sel; enum finding_kind kind; } rows[] = {
-		{ 0, 0x410000 | 0xC0, FIND_SIMULATOR },        /* USR alone: nothing runs there */
+		{ 0, 0x410000 | 0xC0, FIND_SIMULATOR },        /* USR alone: no code runs in user mode */
 		{ 0, 0x400000 | 0xC0, FIND_IGNORED },          /* neither USR nor OS */
 		{ 2, EN_OS | 0x0151, FIND_WRONG_COUNTER },     /* L1D.REPL: counters 0 and 1 */
 		{ 0, EN_OS | 0x01D4, FIND_UNMODELLED },        /* SEG_RENAME_STALLS */
@@ -162,7 +162,7 @@ static void test_counter_cmask_inv_edge_reach_the_tap(void **state)
 	pmu_start_sequence(&rig);
 	pmu_write(&rig, 0x186, EN_OS | 0xC0 | 2u << 24);              /* cycles with 2 or more */
 	pmu_write(&rig, 0x187, EN_OS | 0xC0 | 2u << 24 | 1u << 23);   /* cycles with fewer */
-	pmu_write(&rig, 0x188, EN_OS | 0xC0 | 2u << 24 | 1u << 18);   /* how often that began */
+	pmu_write(&rig, 0x188, EN_OS | 0xC0 | 2u << 24 | 1u << 18);   /* the times that a cycle with 2 or more follows one with fewer */
 	pmu_write(&rig, 0x38F, 0xF);
 	pmu_run(&rig, 10, 1);
 	pmu_run(&rig, 7, 3);
@@ -217,7 +217,7 @@ static void test_counter_machine_faults_act(void **state)
 	pmu_run(&rig, 100, 1);
 	assert_int_equal(pmu_read(&rig, 0xC1), 150);
 	assert_int_equal(pmu_read(&rig, 0xC2), 0);
-	pmu_run(&rig, 20000, 0); /* of 1 us at ratio 22 and 1 us at ratio 11: MPERF runs ahead of APERF */
+	pmu_run(&rig, 20000, 0); /* alternately 1 us at ratio 22 and 1 us at ratio 11: MPERF runs ahead of APERF */
 	assert_true(pmu_read(&rig, 0xE7) > pmu_read(&rig, 0xE8) * 5 / 4);
 	pmu_close(&rig);
 

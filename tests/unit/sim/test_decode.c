@@ -1,4 +1,4 @@
-/* The decoder by itself: every byte of every kernel decodes; what it says about operands. */
+/* The decoder alone: it decodes all kernels completely, reports the right operands, and agrees with binutils on random instructions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,7 +41,7 @@ static void test_decode_every_kernel_whole(void **state)
 	(void)state;
 	for (k = kernel_table; k < kernel_table_end; k++) {
 		uint32_t at = 0;
-		bool reached = true; /* false between a jump and the end of the INT3 bytes after it */
+		bool reached = true; /* false after a jump, until the INT3 bytes behind it end */
 
 		while (at < k->bytes) {
 			struct insn in;
@@ -92,7 +92,7 @@ static void test_decode_operands_of_load_op_store(void **state)
 	assert_false(has(in.writes, in.write_count, RN_CF));
 	assert_true(has(in.writes, in.write_count, RN_ZAPSO) && in.fusible_first);
 	in = MUST(0x31, 0xC0); /* xor eax, eax */
-	assert_true(in.zero_idiom && has(in.reads, in.read_count, RN_RAX)); /* which a core may know to need nothing of it */
+	assert_true(in.zero_idiom && has(in.reads, in.read_count, RN_RAX)); /* a core may know that the result does not depend on it */
 	in = MUST(0xC5, 0xFC, 0x2B, 0x07); /* vmovntps [rdi], ymm0 */
 	assert_true(in.nontemporal && in.store && in.memory_bytes == 32);
 	in = MUST(0x62, 0xF1, 0xFD, 0x48, 0x28, 0x47, 0x01); /* vmovapd zmm0, [rdi + 64] */
@@ -116,7 +116,7 @@ static void test_decode_refuses_with_length(void **state)
 
 /* --- binutils as judge ------------------------------------------------------------------------- */
 
-#define SLOT 32 /* an instruction, then NOPs: the disassembler finds back whatever it made of the first bytes */
+#define SLOT 32 /* an instruction, then NOPs, on which the disassembler resynchronizes whatever it made of the first bytes */
 
 /* The memory operand as objdump's Intel syntax has it, from '[' on. False: a form not compared. */
 static bool memory_text(const struct insn *in, char *text)
@@ -173,7 +173,7 @@ static bool mnemonic_fits(const struct insn *in, const char *m)
 		snprintf(have, sizeof(have), "%s%s", in->op == OP_JCC ? "j" : in->op == OP_CMOV ? "cmov" : "set", cc[in->extra]);
 		return strcmp(have, m) == 0;
 	}
-	if ((in->op >= OP_CMPPS && in->op <= OP_CMPSD) || (in->op >= OP_FMADDPS && in->op <= OP_FNMSUBSD)) { /* predicate or order within the name */
+	if ((in->op >= OP_CMPPS && in->op <= OP_CMPSD) || (in->op >= OP_FMADDPS && in->op <= OP_FNMSUBSD)) { /* the predicate or operand order is in the middle of the name */
 		size_t n = strlen(name), l = strlen(m);
 
 		return strncmp(name, m, n - 2) == 0 && l >= n && strcmp(m + l - 2, name + n - 2) == 0;
@@ -241,7 +241,7 @@ static void test_decode_agrees_with_binutils(void **state)
 		while (isspace((unsigned char)*p))
 			p++;
 		/* binutils knows one encoding of each fence, the SDM (0F AE /5 /6 /7, register form) and processors eight */
-		if ((in->op == OP_NOP && bytes[at / SLOT][in->length - 1] == 0x9B) || /* FWAIT: it cuts prefixes off */
+		if ((in->op == OP_NOP && bytes[at / SLOT][in->length - 1] == 0x9B) || /* FWAIT: it lists its prefixes separately */
 		    (strstr(p, "(bad)") && in->op >= OP_LFENCE && in->op <= OP_SFENCE)) {
 			judged++;
 			continue;
@@ -249,7 +249,7 @@ static void test_decode_agrees_with_binutils(void **state)
 		if (length != in->length)
 			fail_msg("%s: %s has %u bytes, decoded %u", op_name(in->op), line, length, in->length);
 		judged++;
-		for (m = p; ; m = end + 1) { /* past prefixes that are words of their own */
+		for (m = p; ; m = end + 1) { /* skips prefixes that are printed as words */
 			static const char *const prefixes[] = {"lock", "rep", "repz", "repnz", "data16", "addr32", "xacquire", "xrelease", "bnd", "es", "cs", "ss", "ds", "notrack", "{evex}", "{vex}", "{vex3}"};
 
 			for (end = m; *end && !isspace((unsigned char)*end); end++)
@@ -260,7 +260,7 @@ static void test_decode_agrees_with_binutils(void **state)
 			if ((i == COUNT_OF(prefixes) && strncmp(m, "rex", 3)) || !*end || *end == '\n')
 				break;
 		}
-		if (memory_text(in, text) && !strstr(end, text) && !strstr(end, "iz*")) /* riz: an index that is none */
+		if (memory_text(in, text) && !strstr(end, text) && !strstr(end, "iz*")) /* riz, eiz: no index */
 			fail_msg("%s: expected %s in %s", op_name(in->op), text, line);
 		texts += memory_text(in, text);
 		*end = 0;

@@ -1,5 +1,5 @@
-/* The interpreter against the processor at hand: instructions drawn at random over the whole subset,
- * one at a time, from the same registers and memory. What the manual leaves undefined is not compared. */
+/* The interpreter against the host's processor: random instructions of the whole subset, one at a time, from equal
+ * registers and memory. What the manual leaves undefined is not compared. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@
 #define AT 0x100u          /* where the instruction lies in the code area */
 #define SECOND_EXIT 0x140u /* stub that taken branches reach */
 
-/* A 64-bit value of some kind that matters: any bits, small, edges, floating-point specials. */
+/* A random 64-bit value: any bits, a small number, an edge case, a floating-point special. */
 static uint64_t value(void)
 {
 	static const uint64_t edges[] = {
@@ -41,11 +41,11 @@ static uint64_t value(void)
 	case 3: case 4: return edges[below(COUNT_OF(edges))];
 	case 5: return (draw() & 0x800FFFFFFFFFFFFFull) | (uint64_t)(1023 - 60 + below(120)) << 52; /* doubles of moderate size */
 	case 6: return (draw() & 0x807FFFFF807FFFFFull) | (uint64_t)(127 - 30 + below(60)) << 55 | (uint64_t)(127 - 30 + below(60)) << 23;
-	default: return (draw() & 0x800FFFFFFFFFFFFFull) | (uint64_t)(below(2) ? below(60) : 2046 - below(60)) << 52; /* near the ends */
+	default: return (draw() & 0x800FFFFFFFFFFFFFull) | (uint64_t)(below(2) ? below(60) : 2046 - below(60)) << 52; /* near the ends of the exponent's range */
 	}
 }
 
-/* Zeros of either sign among moderate doubles: operations whose result is exact. */
+/* A zero of either sign or a moderate double, for operations whose result is exact. */
 static uint64_t plain_value(void)
 {
 	return below(3) ? draw() & 1ull << 63 : (draw() & 0x800FFFFFFFFFFFFFull) | (uint64_t)(1023 - 60 + below(120)) << 52;
@@ -67,7 +67,7 @@ static void random_state(struct hart_regs *regs)
 	regs->mxcsr = (uint32_t)((draw() & 0xE07F) | 0x1F80);
 	if (below(2))
 		regs->mxcsr = 0x1F80;
-	else if (below(8) == 0) /* one exception unmasked, but for underflow (see exec_float.c) */
+	else if (below(8) == 0) /* one exception unmasked, except underflow (see exec_float.c) */
 		regs->mxcsr &= ~(0x80u << (uint32_t[]){0, 1, 2, 3, 5}[below(5)]);
 	regs->x87.control = (uint16_t)(0x7F | (draw() & 0xC00) | (uint16_t[]){0, 0x200, 0x300}[below(3)]);
 	regs->x87.status = (uint16_t)(draw() & 0x3800);
@@ -89,7 +89,7 @@ static void random_state(struct hart_regs *regs)
 	}
 }
 
-/* Points the memory operand into the data area. False: this one is not for this test. */
+/* Points the memory operand into the data area. False: the instruction is not for this test. */
 static bool aim(struct hart_regs *regs, struct insn *in, uint8_t *bytes)
 {
 	uint64_t target = NATIVE_DATA + 0x400 + below(0x800);
@@ -105,7 +105,7 @@ static bool aim(struct hart_regs *regs, struct insn *in, uint8_t *bytes)
 	}
 	if (in->stack && in->base == RN_RSP && !in->has_index)
 		return true;
-	if (in->op >= OP_BT && in->op <= OP_BTC && in->kind == KIND_MR) { /* a bit string: stay near */
+	if (in->op >= OP_BT && in->op <= OP_BTC && in->kind == KIND_MR) { /* a bit string: limits the bit offset */
 		if (in->src1 == in->base || in->src1 == in->index || in->src1 == RN_RSP)
 			return false;
 		regs->gpr[in->src1] = (uint64_t)((int64_t)below(2000) - 1000);
@@ -133,7 +133,7 @@ static bool aim(struct hart_regs *regs, struct insn *in, uint8_t *bytes)
 	return true;
 }
 
-/* Where control goes must be one of our two stubs. */
+/* Points a branch to the second stub. False: the instruction is not for this test. */
 static bool aim_branch(struct hart_regs *regs, struct insn *in, uint8_t *bytes)
 {
 	uint64_t target = NATIVE_CODE + SECOND_EXIT;
@@ -208,7 +208,7 @@ static uint64_t defined_flags(const struct insn *in, const struct hart_regs *bef
 	}
 }
 
-/* Instructions whose result, not only flags, is undefined or not the program's business. */
+/* Instructions whose result, beyond flags, is undefined or depends on the machine, and EVEX. */
 static bool excluded(const struct insn *in, const struct hart_regs *regs)
 {
 	unsigned count;
@@ -300,7 +300,7 @@ static bool agrees(int signal_number, uint8_t vector)
 static bool all_equal;
 static uint32_t ran[OP_COUNT], faulted[OP_COUNT], lacking[OP_COUNT];
 
-/* One instruction both ways. */
+/* Runs one instruction natively and interpreted. */
 static void judge(const uint8_t *bytes, struct insn *in, const struct hart_regs *start)
 {
 	static uint8_t before[NATIVE_DATA_BYTES], after[NATIVE_DATA_BYTES];
@@ -389,7 +389,7 @@ static void test_exec_random_instructions_equal_native(void **state)
 	print_message("# %u instructions, each native and interpreted\n", done);
 }
 
-/* Ops that the draw above must have met; the others are named. */
+/* Every op must have run natively in the test above; those that did not are printed. */
 static void test_exec_every_op_was_drawn(void **state)
 {
 	unsigned op, missing = 0;
@@ -403,7 +403,7 @@ static void test_exec_every_op_was_drawn(void **state)
 		if (ran[op] || excluded(&in, &regs))
 			continue;
 		print_message("# %s: never run natively (%u faulted, %u not on this processor)\n", op_name(op), faulted[op], lacking[op]);
-		/* AVX-512 alone has these; this test's registers end at 256 bits */
+		/* only AVX-512 has these, and this test's registers have 256 bits */
 		missing += !lacking[op] && op != OP_INSERT256 && op != OP_EXTRACT256;
 	}
 	assert_int_equal(missing, 0);

@@ -9,7 +9,7 @@
 #include "pmu/sim/machine/machine.h"
 #include "tests/unit/support/sim_names.h"
 
-/* The least text that is a machine. */
+/* The shortest valid machine file. */
 #define LEAST "[cpuid]\nfamily = 6\nmodel = 26\n[clock]\nbus_hz_times_3 = 400000000\ncore_ratio = 22\nuncore_ratio = 20\ntsc_ratio = 22\n"
 
 static enum status read_text(const char *text, struct machine *m, char *problem, size_t capacity)
@@ -143,7 +143,7 @@ static void test_machine_event_map_beside_comes_before_the_built_in_one(void **s
 	const struct machine_beside beside = { &file, find_map };
 	assert_int_equal(machine_read_beside("m.machine", text, sizeof(text) - 1, &beside, &m, problem, sizeof(problem)), ST_OK);
 	assert_ptr_equal(m.map.text, good);
-	assert_true(m.text_hash != built_in.text_hash); /* another machine, then */
+	assert_true(m.text_hash != built_in.text_hash); /* so it counts as another machine */
 	file.text = wrong;
 	file.bytes = sizeof(wrong) - 1;
 	assert_int_equal(machine_read_beside("m.machine", text, sizeof(text) - 1, &beside, &m, problem, sizeof(problem)), ST_SYNTAX);
@@ -166,7 +166,7 @@ static void test_machine_every_class_has_a_name_of_its_own(void **state)
 	assert_null(machine_class_name(UC_COUNT));
 }
 
-/* The page's rows are of these tables, so that the compiler has data to read and no function of a thousand calls. */
+/* The page's expected rows, as tables: the compiler gets data, not a function of a thousand calls. */
 static const struct number { const char *section, *name; uint64_t low, high, preset; const char *what; } numbers[] = {
 #define NUMBER(section, name, low, high, pre, what) { #section, #name, low, high, (uint64_t)(pre), what },
 #define TEXT(section, name, pre, what)
@@ -260,7 +260,7 @@ static void test_machine_format_page_lists_every_field(void **state)
 		signal_stands(page, &signals[i]);
 	for (const char *s = page; (s = strstr(s, "\n| ")) != NULL; s++)
 		rows++;
-	assert_int_equal(rows, COUNT_OF(numbers) + COUNT_OF(texts) + COUNT_OF(classes) + COUNT_OF(signals) + COUNT_OF(tags) + 5); /* and the tables' heads */
+	assert_int_equal(rows, COUNT_OF(numbers) + COUNT_OF(texts) + COUNT_OF(classes) + COUNT_OF(signals) + COUNT_OF(tags) + 5); /* and the tables' headers */
 }
 
 int main(void)

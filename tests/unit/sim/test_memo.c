@@ -1,5 +1,5 @@
-/* What the simulated core recalls is what it would have worked out: two machines of a kind run the same code, one of them
- * without recalling, and nothing that can be seen differs: cycles, uops, every count. */
+/* The simulated core recalls what it would have computed: two equal machines run the same code, one of them without
+ * recalling, and agree in cycles, uops, memory and every count. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #include "tests/unit/support/random_insn.h"
 #include "tests/unit/support/sim_look.h"
 
-/* Plain counts, conditions of one or more, larger ones, edges; nothing that sends the core its long way (pipe_seldom). */
+/* Plain counts, thresholds of one and above, edges; no signal of pipe_seldom, which would prevent recalling. */
 static const struct { enum signal sig; unsigned cmask; bool inv, edge; } taps[] = {
 	{ SIG_CYCLES, 0, false, false }, { SIG_INSTRUCTIONS_RETIRED, 0, false, false }, { SIG_UOPS_ISSUED_FUSED, 0, false, false },
 	{ SIG_UOPS_ISSUED_FUSED, 1, true, false }, { SIG_UOPS_ISSUED_FUSED, 3, false, false }, { SIG_UOPS_RETIRED_FUSED, 1, false, true },
@@ -52,7 +52,7 @@ static void pair_close(struct pair *p)
 	sim_close(p->sim[1]);
 }
 
-/* One job on both machines; differences are printed. */
+/* Runs a job on both machines and fails at the first difference. */
 static void pair_run(struct pair *p, uint64_t entry, uint64_t argument, const char *what, unsigned number)
 {
 	struct sim_totals t[2];
@@ -88,7 +88,7 @@ static uint64_t recalled(struct pair *p)
 	return t.recalled;
 }
 
-/* Every kernel; returns how many instructions in a thousand were recalled. */
+/* Runs every kernel; returns how many of a thousand instructions were recalled. */
 static unsigned all_kernels(const char *machine, uint64_t iterations)
 {
 	const struct machine m = core_bench_machine(machine);
@@ -135,8 +135,8 @@ static void test_memo_changes_no_kernel_on_pentium4(void **state)
 
 /* --- random loops ------------------------------------------------------------------------------ */
 
-/* RBX holds random numbers, RSI the data's address, RDI the iterations that are left, R15 those of an inner loop. With a width
- * an offset into the data follows. */
+/* RBX holds random numbers, RSI the data's address, RDI the remaining iterations, R15 those of an inner loop. If `width` is not
+ * 0, an offset into the data follows. */
 static const struct { const char *hex; unsigned width; } pieces[] = {
 	{ "4801d8", 0 }, { "01c8", 0 }, { "4829c8", 0 }, { "4831d2", 0 }, { "480fafc1", 0 }, { "488d440b05", 0 }, { "48ffc0", 0 }, { "48ffc9", 0 },
 	{ "66ffc0", 0 }, { "88d8", 0 }, { "0fb6c8", 0 }, { "4889d8", 0 }, { "4811d8", 0 }, { "48c1e003", 0 }, { "48d3e8", 0 }, { "90", 0 },
@@ -175,18 +175,18 @@ static uint8_t *emit_piece(uint8_t *at)
 	if (i < COUNT_OF(pieces)) {
 		at = emit(at, pieces[i].hex);
 		const unsigned width = pieces[i].width;
-		if (width) /* few addresses, so that stores are met; some lie across lines */
+		if (width) /* few addresses, so that loads hit recent stores; some cross a line */
 			at = emit32(at, width * below(24) + (width == 8 && !below(12) ? 3 : 0) + (below(8) ? 0 : 4096));
 		return at;
 	}
 	switch (i - COUNT_OF(pieces)) {
-	case 0: /* a load and a store at addresses that are not known beforehand */
+	case 0: /* a load and a store at random addresses */
 		return emit(emit_draw(at), below(2) ? "4825f80000004889140648ffc2488b0406" : "4825ff030000480314068814068b0c06");
-	case 1: /* far away: other levels */
+	case 1: /* far away: other cache levels */
 		return emit(emit_draw(at), "4825c0ff0f00488b1406");
 	case 2: /* an indirect jump */
 		return emit(at, "488d0502000000ffe0");
-	case 3: /* a call of what follows */
+	case 3: /* a call of the next instruction */
 		return emit(at, "e80000000058");
 	case 4:
 		return emit(at, below(4) ? "0faee8" : below(2) ? "0faef0" : "f0480186" "00000000");
@@ -202,7 +202,7 @@ static uint8_t *emit_some(uint8_t *at, unsigned most)
 	return at;
 }
 
-/* Jumps over some pieces, as a random number says: always, never, now and then. */
+/* A jump over some pieces that a random number decides: taken always, never or sometimes. */
 static uint8_t *emit_branch(uint8_t *at)
 {
 	static const char *const masks[] = { "a801", "a807", "a83f", "a800" };
@@ -216,7 +216,7 @@ static uint8_t *emit_branch(uint8_t *at)
 	return at;
 }
 
-/* Loops of one or several pieces, with branches and an inner loop now and then; stores_code: to itself, seldom. */
+/* A loop of several pieces, some with branches and inner loops. stores_code: it seldom stores to its own code. */
 static void write_program(uint8_t *code, bool stores_code)
 {
 	uint8_t *at = emit(code, "48be");
@@ -239,7 +239,7 @@ static void write_program(uint8_t *code, bool stores_code)
 			at[-1] = (uint8_t)(inner - at);
 		}
 	}
-	if (stores_code) { /* once in 64 iterations a byte of the constant after it */
+	if (stores_code) { /* once in 64 iterations it stores to a byte of the next instruction's constant */
 		at = emit(emit_draw(at), "a83f75068805" "01000000" "b800000000");
 	}
 	at = emit(at, "48ffcf0f85");
@@ -293,7 +293,7 @@ static void test_memo_changes_no_random_machine(void **state)
 		char problem[200];
 		machine_random(20090330, i, text, sizeof(text));
 		assert_int_equal(machine_read("random.machine", text, strlen(text), &m, problem, sizeof(problem)), ST_OK);
-		m.front_uop_cache = 0; /* such machines recall nothing */
+		m.front_uop_cache = 0; /* machines with a uop cache recall nothing */
 		random_loops(&m, 46 + i, 12, 800);
 	}
 }

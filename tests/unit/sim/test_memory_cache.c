@@ -1,4 +1,4 @@
-/* Replacement and reservations against naive models; slices; sameness of two runs. */
+/* Replacement and reservations against naive models; even use of slices; ready times beyond 32 bits; equality of two runs. */
 #include <stdarg.h>
 #include <setjmp.h>
 #include <stddef.h>
@@ -28,7 +28,7 @@ static void open_cache(struct cache *c, void **at, uint32_t sets, uint32_t ways,
 	assert_int_equal(a.used, count.used);
 }
 
-/* One set, naively: lines by age; for the tree a bit for every range of ways that is a node. */
+/* Naive model of a set: each line's age; for tree replacement a bit for each node, which is a range of ways. */
 struct naive { enum replacement policy; unsigned ways, held; uint32_t line[64]; unsigned age[64]; bool right[64][65]; unsigned clock; };
 
 static void naive_point_away(struct naive *n, unsigned way, unsigned low, unsigned width)
@@ -184,7 +184,7 @@ static void test_cache_slices_share_evenly(void **state)
 	}
 }
 
-/* Times are kept in 32 bits. A line on its way says when it comes at any time, and one that came long ago is there. */
+/* Times are stored in 32 bits. At any time a line in flight has its ready time, and a line that arrived long ago is a hit. */
 static void test_cache_ready_times_outlive_their_32_bits(void **state)
 {
 	(void)state;
@@ -193,7 +193,7 @@ static void test_cache_ready_times_outlive_their_32_bits(void **state)
 	rig_open(&r);
 	const uint64_t dram = rig_l3(&r.m, 0) + rig_ps(&r.m, r.m.dram_local_ps), old = 0x40000;
 	(void)rig_access(&r, 0, MEM_LOAD, old, 1000);
-	/* a line that was requested just before, requested again after another one */
+	/* two lines that arrive just before and just after 2^32, requested again while in flight */
 	const uint64_t most = 1ull << 32, before = most - 10 - dram;
 	assert_int_equal(rig_access(&r, 0, MEM_LOAD, 0x80000, before).ready, most - 10);
 	assert_int_equal(rig_access(&r, 0, MEM_LOAD, 0x90000, before + 30).ready, most + 20);
@@ -245,9 +245,9 @@ static void test_memory_twice_the_same(void **state)
 }
 
 #define USES 6000u
-#define USES_LOOK 400u /* further back all are over */
+#define USES_LOOK 400u /* uses further back have ended */
 
-/* Naively: the uses so far; how many of them are held in a cycle. */
+/* Naive model: all uses so far, counted for each cycle. */
 struct naive_pool { uint64_t from[USES], to[USES]; unsigned count; };
 static unsigned held_at(const struct naive_pool *n, uint64_t t)
 {
@@ -274,7 +274,7 @@ static uint64_t naive_start(const struct naive_pool *n, uint64_t t, uint64_t cyc
 			return start;
 }
 
-/* Requests out of order in time, some longer than expected: also after a stretch that is full. */
+/* Requests out of order in time, some held longer than expected. They start at once, behind a full stretch, or behind one that begins before they would end. */
 static void test_pool_starts_where_the_naive_one_does(void **state)
 {
 	(void)state;
@@ -291,7 +291,7 @@ static void test_pool_starts_where_the_naive_one_does(void **state)
 			const unsigned withheld = dice(4) ? 0 : dice(entries), most = entries - withheld;
 			const uint64_t start = naive_start(&n, t, cycles, most);
 			const bool is_full = held_at(&n, t) >= most;
-			if (dice(2)) { /* known before it is searched, or after */
+			if (dice(2)) { /* half of the searches follow a query, which may record a full stretch */
 				assert_int_equal(pool_is_full_at(&p, t, most), is_full);
 				if (!is_full)
 					assert_int_equal(pool_has_stretch(&p, t, cycles, most), start == t);
@@ -305,7 +305,7 @@ static void test_pool_starts_where_the_naive_one_does(void **state)
 			full += is_full;
 			without += start > t && !is_full;
 			now += dice(2 * 50 / entries + 2);
-			while (end_later(&n, now) > 100) /* more are remembered */
+			while (end_later(&n, now) > 100) /* fewer than the pool remembers */
 				now += 50;
 		}
 		assert_true(later > USES / 20 && full > USES / 40 && without > USES / 200);

@@ -1,4 +1,4 @@
-/* The latency of each level is its formula; fill buffers merge and limit; channels limit. */
+/* Each level's latency against its formula; fill buffers merge and limit misses; channels limit the bandwidth. */
 #include <stdarg.h>
 #include <setjmp.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@ static void expect(struct mem_reply a, enum mem_source source, uint64_t from, ui
 	assert_int_equal(a.ready - from, cycles);
 }
 
-/* Fills the cache that has `sets` sets with lines of the same set as pa, so that pa is displaced. */
+/* Evicts pa from the cache that has `sets` sets by loads of other lines of its set. */
 static void displace(struct rig *r, uint64_t pa, uint64_t sets, uint64_t ways, uint64_t *t)
 {
 	for (uint64_t i = 1; i <= ways + 1; i++)
@@ -109,7 +109,7 @@ static void test_lfb_merges_misses_to_one_line(void **state)
 	struct mem_reply a = LOAD(0, 0x10008, FAR + 3);
 	assert_int_equal(a.source, SRC_LFB);
 	assert_int_equal(a.ready, first.ready);
-	a = LOAD(0, 0x10010, first.ready - 1); /* the data comes before the L1 could answer */
+	a = LOAD(0, 0x10010, first.ready - 1); /* the data arrives before the L1 could answer */
 	assert_int_equal(a.source, SRC_LFB);
 	assert_int_equal(a.ready, first.ready - 1 + r.m.l1d_cycles);
 	a = LOAD(0, 0x10010, first.ready);
@@ -183,8 +183,8 @@ static void test_channels_limit_bandwidth(void **state)
 	bandwidth(4, 17066666666);
 }
 
-/* A victim L3 whose write tracker takes one line at a time: 32 lines of one set of L1 and L2 are asked for in one cycle, so 24 leave
- * them then. Who asks for the last of these does not wait until the tracker has taken the others. */
+/* A victim L3 whose write tracker takes one line at a time: 32 lines of one set of L1 and L2 are requested in one cycle, so 24 are
+ * evicted then. A request for the last of these does not wait until the tracker has taken the others. */
 static void test_line_given_up_answers_at_once(void **state)
 {
 	(void)state;
@@ -202,7 +202,7 @@ static void test_line_given_up_answers_at_once(void **state)
 	for (uint64_t i = 0; i < lines; i++)
 		(void)LOAD(0, 0x100000 + i * step, FAR);
 	const uint64_t t = FAR + 2 * cold;
-	assert_true(t < FAR + (left - 1) * rig_l3(&r.m, 0)); /* the tracker is not there yet */
+	assert_true(t < FAR + (left - 1) * rig_l3(&r.m, 0)); /* the tracker has not reached it yet */
 	expect(LOAD(0, 0x100000 + (left - 1) * step, t), SRC_L3_UNSHARED, t, rig_l3(&r.m, 0));
 	rig_close(&r);
 }

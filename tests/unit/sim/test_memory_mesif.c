@@ -1,5 +1,5 @@
-/* MESIF: who did what -> who answers and which states are left; against a dictionary of states
- * on random sequences, and by invariants on caches so small that every access evicts. */
+/* MESIF: the source of an access and the states after it, against a table, against a dictionary of states on random
+ * sequences, and by invariants on caches so small that every access evicts. */
 #include <stdarg.h>
 #include <setjmp.h>
 #include <stddef.h>
@@ -123,7 +123,7 @@ static enum mem_source says_store(struct dictionary *d, unsigned line, unsigned 
 	return from;
 }
 
-/* ---- what the model has --------------------------------------------------------------------- */
+/* ---- the model's states --------------------------------------------------------------------- */
 
 static char letter(enum line_state state) { return "ISFEM"[state]; }
 
@@ -180,7 +180,7 @@ static unsigned dice(unsigned n)
 	return (unsigned)((random_state >> 33) % n);
 }
 
-/* Lines of all sets, half of them at home in each node. */
+/* Lines of all sets; half of them have their home in each node. */
 static uint64_t address(const struct rig *r, unsigned line)
 {
 	return (line & 1 ? r->m.dram_node_bytes : 0) + 0x40000 + (uint64_t)line * 64;
@@ -236,7 +236,7 @@ static void test_mesif_follows_the_dictionary(void **state)
 	}
 }
 
-/* ---- a table to read ------------------------------------------------------------------------ */
+/* ---- a table of scenes ---------------------------------------------------------------------- */
 
 enum doing { LOAD = MEM_LOAD, STORE = MEM_RFO, FLUSH = MEM_FLUSH };
 struct act { int core; enum doing what; };
@@ -281,7 +281,7 @@ static void test_mesif_accesses_end_in_the_protocols_states(void **state)
 	}
 }
 
-/* A clean line leaves the private caches without a word: the L3 still asks the core that had it. */
+/* A clean line is evicted from the private caches silently: the L3 still snoops the core that had it. */
 static void test_mesif_silent_eviction_costs_a_snoop(void **state)
 {
 	(void)state;
@@ -422,11 +422,11 @@ static void test_mesif_invariants_hold_without_l3(void **state)
 	squeeze(NO_L3, 2, REPLACE_TREE, 9);
 }
 
-/* ---- the texts of a miss ---------------------------------------------------------------------- */
+/* ---- the compiled variants of a miss ---------------------------------------------------------- */
 
-/* What misses is compiled several times: a machine on which somebody listens beyond the cores (for nothing that happens) and to
- * lines on their way goes the long way, and must answer as one on which nobody does. ways: of the L1D; quick: what the memory
- * says of such a machine. */
+/* A miss is compiled several times (l2.h): a machine with a sink for the uncore (of no signal) and subscribers to lines in
+ * flight takes the full variant, and must answer like a machine with neither. ways: of the L1D; quick: the memory's `quick`
+ * without subscribers. */
 static void both_ways(bool l2, bool inclusive, unsigned ways, unsigned slices, unsigned quick, uint64_t seed)
 {
 	struct rig r[2];

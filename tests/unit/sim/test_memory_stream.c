@@ -1,4 +1,4 @@
-/* Prefetchers on their patterns and off by their bits; non-temporal stores; what uncore queues show. */
+/* Prefetchers on their patterns, and off by their bits; non-temporal stores; counts of the uncore's queues; limits by links and queues. */
 #include <stdarg.h>
 #include <setjmp.h>
 #include <stddef.h>
@@ -39,20 +39,20 @@ static void test_prefetch_each_on_its_pattern(void **state)
 	/* no prefetcher: every line misses */
 	assert_int_equal(misses(0, 0, 0x100000, 64, 16, &l2), 0xFFFF);
 	assert_int_equal(l2, 0xFFFF);
-	/* next line: lines 0 and 1 miss, from then on each first use brings the next */
+	/* next line: lines 0 and 1 miss, from then on the first use of a line prefetches the next */
 	assert_int_equal(misses(NEXT_LINE, 0, 0x100000, 64, 16, NULL), 0x3);
 	assert_int_equal(misses(NEXT_LINE, 0, 0x100000, 128, 16, NULL), 0xFFFF); /* not the next line */
-	assert_int_equal(misses(NEXT_LINE, 0, 0x100000 + 4096 - 192, 64, 6, NULL), 0xB); /* a page starts anew, but its line 0 follows line 63 */
-	/* stride: the third load knows it, so the fourth hits; up to half a page, either way */
+	assert_int_equal(misses(NEXT_LINE, 0, 0x100000 + 4096 - 192, 64, 6, NULL), 0xB); /* no prefetch crosses a page, but line 0 follows line 63 of the previous page: line 1 is prefetched */
+	/* stride: known at the third load, so the fourth hits; up to half a page in either direction */
 	assert_int_equal(misses(STRIDE, 0, 0x100000, 256, 12, NULL), 0x7);
 	assert_int_equal(misses(STRIDE, 0, 0x100FC0, -192, 12, NULL), 0x7);
 	assert_int_equal(misses(STRIDE, 0, 0x100000, 4096, 12, NULL), 0xFFF);
-	/* adjacent line: of each pair the first misses the L2, the second finds it there */
+	/* adjacent line: of each pair the first misses the L2, the second hits */
 	assert_int_equal(misses(ADJACENT, 0, 0x100000, 64, 16, &l2), 0xFFFF);
 	assert_int_equal(l2, 0x5555);
 	(void)misses(ADJACENT, 0, 0x100FC0, -64, 16, &l2);
 	assert_int_equal(l2, 0x5555);
-	/* streamer: knows after the third request, then each brings two */
+	/* streamer: trained by the third request, then two lines a request */
 	assert_int_equal(misses(STREAMER, 0, 0x100000, 64, 16, &l2), 0xFFFF);
 	assert_int_equal(l2, 0x7);
 	(void)misses(STREAMER, 0, 0x100FC0, -64, 16, &l2);
@@ -61,7 +61,7 @@ static void test_prefetch_each_on_its_pattern(void **state)
 	assert_int_equal(l2, 0xFFFF);
 }
 
-/* Two lines a request from the third on: after five requests (lines 0 to 4) lines up to 8 are there. */
+/* Two lines a request from the third on, up to streamer_lines ahead of it: after five requests (lines 0 to 4) the L2 has lines up to 4 + streamer_lines. */
 static void test_prefetch_streamer_runs_ahead(void **state)
 {
 	(void)state;
@@ -112,7 +112,7 @@ static void test_prefetch_late_comes_when_asked_for(void **state)
 	rig_close(&r);
 }
 
-/* ---- the uncore's ear ----------------------------------------------------------------------- */
+/* ---- uncore signals ------------------------------------------------------------------------- */
 
 struct received { uint64_t sum[2][UNC_COUNT], snoops[2], data_flits[2], remote_misses[2]; };
 
@@ -209,7 +209,7 @@ static void test_nt_stores_write_full_or_partial_lines(void **state)
 		assert_int_equal(h.sum[0][UNC_MEMORY_WRITE_FULL], bytes == 64 ? lines + 1 : 1);
 		assert_int_equal(h.sum[0][UNC_MEMORY_WRITE_PARTIAL], bytes == 64 ? 0 : lines);
 		assert_int_equal(h.sum[0][UNC_MEMORY_READ], 1);
-		/* limited by the fill buffers: all of them for full lines, those that are not open for others */
+		/* limited by the fill buffers: all of them for full lines, those that are not open for partial lines */
 		const double slot = 64.0 * (double)r.m.core_hz / (double)r.m.dram_channel_bytes_per_second;
 		const double drain = (double)rig_ps(&r.m, r.m.wc_drain_ps);
 		const double per_line = (double)(t - begin) / (lines - lines / 3 - 1);
@@ -233,8 +233,8 @@ static void test_nt_store_then_load_finds_memory(void **state)
 	rig_close(&r);
 }
 
-/* Threads of a core share its buffers and are not at the same time: one that waits for what is open finds buffers that the other
- * opens later. No use of a fill buffer ends before it begins, which would count others out of them. */
+/* Threads of a core share its buffers and may be at different times: a thread that drains them finds buffers that the other opens
+ * at a later time. No use of a fill buffer may end before it begins, or fewer misses than buffers would be in flight. */
 static void test_nt_buffer_of_a_thread_that_is_ahead(void **state)
 {
 	(void)state;
@@ -244,7 +244,7 @@ static void test_nt_buffer_of_a_thread_that_is_ahead(void **state)
 	const uint64_t drain = rig_ps(&r.m, r.m.wc_drain_ps);
 	(void)rig_access(&r, 0, MEM_NT_STORE, 0x1000000, 2 * FAR);
 	assert_true(rig_access(&r, 0, MEM_DRAIN_NT, 0, FAR).ready >= 2 * FAR + drain / 2);
-	/* later as many lines are in flight as there are fill buffers, and no fewer */
+	/* later, as many lines can be in flight as there are fill buffers */
 	for (unsigned i = 0; i < r.m.lfb_entries; i++)
 		assert_int_equal(rig_access(&r, 0, MEM_LOAD, 0x2000000 + i * 0x100000, 4 * FAR).lfb_from, 4 * FAR);
 	rig_close(&r);
@@ -276,7 +276,7 @@ static void test_dram_open_pages_are_faster_and_conflicts_slower(void **state)
 	rig_close(&r);
 }
 
-/* Lines in flight over a link, and written back, are limited by the link. */
+/* The bandwidth of remote memory is limited by the link. */
 static void test_link_limits_remote_bandwidth(void **state)
 {
 	(void)state;
@@ -301,8 +301,8 @@ static void test_link_limits_remote_bandwidth(void **state)
 	rig_close(&r);
 }
 
-/* Loads in bursts of 16, `pace` cycles a load, and stores' requests for ownership that are made before younger loads but
- * 500 cycles later in time: lines on their way at a time, of which `lasts` cycles before their end are looked at. */
+/* The most lines in flight at a time, if each is in flight for `lasts` cycles before it is ready. Loads in bursts of 16,
+ * `pace` cycles a load, and stores' requests for ownership that are made before younger loads but lie 500 cycles later. */
 static unsigned most_at_once(unsigned lfb, unsigned sq, uint64_t pace, uint64_t lasts)
 {
 	enum { PAIRS = 600 };
@@ -333,7 +333,7 @@ static unsigned most_at_once(unsigned lfb, unsigned sq, uint64_t pace, uint64_t 
 	return most;
 }
 
-/* A queue's entries are a limit in every cycle, in whatever order requests are made. */
+/* The number of a queue's entries is a limit in every cycle, in whatever order requests are made. */
 static void test_queues_never_hold_more_than_they_have(void **state)
 {
 	(void)state;
@@ -342,7 +342,7 @@ static void test_queues_never_hold_more_than_they_have(void **state)
 	const uint64_t cold = rig_l3(&r.m, 0) + rig_ps(&r.m, r.m.dram_local_ps);
 	assert_int_equal(most_at_once(128, 16, 26, cold), 16);
 	assert_int_equal(most_at_once(10, 64, 42, cold), 10);
-	assert_true(most_at_once(256, 256, 26, cold) > 16); /* these are what limited it */
+	assert_true(most_at_once(256, 256, 26, cold) > 16); /* the entries are the limit above */
 }
 
 int main(void)

@@ -26,7 +26,7 @@ static void test_tlb_translations_are_found_in_the_nearest_level(void **state)
 	rig_open(&r);
 	const struct machine *m = &r.m;
 	uint64_t t = FAR;
-	/* nothing known: four loads, each its own line, all from memory */
+	/* nothing cached: four loads of different lines, all from memory */
 	struct tlb_reply a = ask(&r, 0x5123, FOR_LOAD, t);
 	assert_int_equal(a.level, 3);
 	assert_int_equal(a.walk_from, t + m->stlb_cycles);
@@ -43,7 +43,7 @@ static void test_tlb_translations_are_found_in_the_nearest_level(void **state)
 	/* eight pages on: a new line of PTEs */
 	a = ask(&r, 0xE000, FOR_LOAD, t += FAR);
 	assert_int_equal(a.ready - t, m->stlb_cycles + m->walk_cycles + cold(m));
-	/* another 2 MiB: PDPTE cached; PDE in a line that is there, PTE not */
+	/* another 2 MiB: PDPTE cached; the PDE's line is in the L1D, the PTE's is not */
 	a = ask(&r, 0x205000, FOR_LOAD, t += FAR);
 	assert_int_equal(a.ready - t, m->stlb_cycles + m->walk_cycles + m->l1d_cycles + cold(m));
 	/* beyond the first level, within the second: 16 sets of 4 ways */
@@ -57,7 +57,7 @@ static void test_tlb_translations_are_found_in_the_nearest_level(void **state)
 	assert_int_equal(a.level, 2);
 	struct tlb_reply none;
 	assert_int_equal(memory_translate(r.s, 0, 0, RIG_VA - 4096, FOR_LOAD, t, &none), ST_FAULT);
-	/* forgotten: the range alone, then all */
+	/* flushed: the range alone, then all */
 	memory_tlb_flush(r.s, RIG_VA + 0x5000, 4096);
 	assert_int_equal(ask(&r, 0x5000, FOR_LOAD, t += FAR).level, 3);
 	assert_int_equal(ask(&r, 0xE000, FOR_LOAD, t += FAR).level, 1);
@@ -67,7 +67,7 @@ static void test_tlb_translations_are_found_in_the_nearest_level(void **state)
 	rig_close(&r);
 }
 
-/* Each page of a run of pages, twice: the level of the second access shows which level holds the page. */
+/* Two passes over consecutive pages: the level of the last access shows which level holds them. */
 static unsigned level_of_run(uint64_t page_bytes, uint64_t pages, uint64_t stlb_large, uint64_t huge)
 {
 	struct rig r;
@@ -122,7 +122,7 @@ static void test_tlb_walks_wait_for_a_free_walker(void **state)
 		rig_preset(&r);
 		r.m.walk_walkers = walkers;
 		rig_open(&r);
-		(void)ask(&r, 0x0, FOR_LOAD, FAR); /* upper levels known */
+		(void)ask(&r, 0x0, FOR_LOAD, FAR); /* caches the upper levels */
 		(void)ask(&r, 0x100000, FOR_LOAD, 2 * FAR);
 		rig_listen(&r, 0, 0, SIG_DTLB_MISS);
 		rig_listen(&r, 0, 1, SIG_DTLB_WALK_COMPLETED);

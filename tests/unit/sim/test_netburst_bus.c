@@ -45,7 +45,7 @@ static void test_netburst_bus_bytes_are_those_of_memory(void **state)
 	}
 }
 
-/* The queue before the bus counts requests by kind: the kinds add up to those of the bus. */
+/* The queue in front of the bus (BSQ) counts requests by kind: the kinds add up to the row's lines. */
 static void test_netburst_queue_before_the_bus_has_all_of_its_requests(void **state)
 {
 	(void)state;
@@ -67,7 +67,7 @@ static void test_netburst_queue_before_the_bus_has_all_of_its_requests(void **st
 	}
 }
 
-/* Of a triad that stores past the caches eight lines come an iteration and four leave. */
+/* A triad that stores past the caches reads eight lines an iteration and writes four. */
 static void test_netburst_bus_tells_reads_from_writes(void **state)
 {
 	(void)state;
@@ -81,7 +81,7 @@ static void test_netburst_bus_tells_reads_from_writes(void **state)
 	within_a_hundredth((uint64_t)loop_event_milli(&rig.run, "FSB.DATA_CLOCKS"), 24000);
 }
 
-/* How long a read is in the queue: memory's time, less than the load waits, whose rest is the way there and back. */
+/* A read is in the queue for memory's latency. The load waits longer, by the way to the queue and back. */
 static void test_netburst_queue_holds_reads_as_long_as_memory_takes(void **state)
 {
 	(void)state;
@@ -96,7 +96,7 @@ static void test_netburst_queue_holds_reads_as_long_as_memory_takes(void **state
 		const double cycles = strtod(ps[i], NULL) * 3.2 / 1000;
 		print_message("%s ps: %.3f cycles a read, %.3f by the machine's file\n", ps[i], each, cycles);
 		assert_true(each >= cycles && each <= cycles * 1.05);
-		/* entries of the queue before the bus are as long: a chase has none but these */
+		/* its entry in the BSQ lasts as long, and a chase makes no other requests */
 		assert_int_equal(loop_event_milli(&moved, "BSQ.READS"), loop_event_milli(&moved, "IOQ.READS"));
 		assert_int_equal(loop_event_milli(&moved, "BSQ.READ_ENTRIES"), loop_event_milli(&moved, "IOQ.READ_ENTRIES"));
 		loop_close(&moved);
@@ -104,7 +104,7 @@ static void test_netburst_queue_holds_reads_as_long_as_memory_takes(void **state
 	}
 }
 
-/* The same beside the row that gives the latency by its chase; where an ESCR of the bus is missing the row stands without it. */
+/* The same beside the row that measures the latency by a chase. If an ESCR of the bus is missing, the row is `ok` without it. */
 static void test_netburst_queue_stands_beside_the_chase(void **state)
 {
 	(void)state;
@@ -164,7 +164,7 @@ static void test_netburst_bus_events_that_the_machine_cannot_tell_are_found(void
 	assert_null(f.why);
 	assert_int_equal(counters_wrmsr(regs.p, 0x3A3, fsb(0x17, 0x08), &f), ST_OK);
 	finds(&regs, 0x363, 0x3D000, FIND_UNMODELLED, "data busy");
-	/* the BSQ: a mask is all of what a request is; entries in ESCR1 alone, beside the same mask in ESCR0 */
+	/* the BSQ: a mask requires all properties of a request; entries in ESCR1 alone, beside the same mask in ESCR0 */
 	assert_int_equal(counters_wrmsr(regs.p, 0x360, 0x30000, &f), ST_OK);
 	assert_int_equal(counters_wrmsr(regs.p, 0x3A0, fsb(0x05, 0x3000), &f), ST_OK);
 	finds(&regs, 0x360, 0x3F000, FIND_UNMODELLED, "all properties that this mask");
@@ -180,7 +180,7 @@ static void test_netburst_bus_events_that_the_machine_cannot_tell_are_found(void
 	pmu_close(&regs);
 }
 
-/* Rows of the map that are about other agents hold only where there are any. */
+/* The map's rows about other agents hold only on a machine of one core, where there are none. */
 static void test_netburst_bus_of_two_cores_cannot_tell_other_agents(void **state)
 {
 	(void)state;

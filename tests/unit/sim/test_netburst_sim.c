@@ -12,7 +12,7 @@
 
 static struct counter_rig rig;
 
-/* Which addresses exist (SDM: registers of family 15, models 3 and above), and their bits. */
+/* Whether the register exists (SDM: registers of family 15, models 3 and above). */
 static bool exists(uint32_t msr)
 {
 	static const struct { uint32_t first, last; } there[] = { { 0x300, 0x311 }, { 0x360, 0x371 }, { 0x3A0, 0x3B9 }, { 0x3BC, 0x3BE },
@@ -55,7 +55,7 @@ static void put(uint32_t msr, uint64_t value)
 	assert_int_equal(counters_wrmsr(rig.p, msr, value, &f), ST_OK);
 }
 
-/* Counter 12 on CRU_ESCR0: instructions; what the threshold, complement and edge make of two and of none a cycle. */
+/* Counts by counter 12 on CRU_ESCR0, with the CCCR's threshold, complement and edge, of two, no and one instruction a cycle. */
 static uint64_t instructions(uint32_t cccr)
 {
 	put(0x36C, 0x30000);
@@ -81,7 +81,7 @@ static void test_netburst_threshold_is_strictly_above(void **state)
 	assert_int_equal(instructions(COMPARE | COMPLEMENT), 50);    /* not above 0 */
 	assert_int_equal(instructions(COMPARE | COMPLEMENT | 1 << 20), 60);
 	assert_int_equal(instructions(COMPARE | COMPLEMENT | 15 << 20), 160);
-	assert_int_equal(instructions(COMPARE | EDGE), 2); /* the last round's tail was above 0, the first cycles are again after a write */
+	assert_int_equal(instructions(COMPARE | EDGE), 2); /* the previous run ended above 0; after a write of the CCCR its first cycles are an edge again */
 	pmu_close(&rig);
 }
 
@@ -92,7 +92,7 @@ static void test_netburst_counter_takes_the_second_write_and_wraps_at_40_bits(vo
 	pmu_open(&rig, "pentium4", "");
 	put(0x3B8, 0x02 << 25 | 1 << 9 | 8);
 	assert_int_equal(counters_wrmsr(rig.p, 0x30C, 0xFFFFFFFFFEull, &f), ST_OK);
-	assert_null(f.why); /* the second may follow */
+	assert_null(f.why); /* the second write may follow */
 	assert_int_equal(pmu_read(&rig, 0x30C), 0);
 	assert_int_equal(counters_wrmsr(rig.p, 0x36C, 0x39000, &f), ST_OK);
 	assert_non_null(f.why);
@@ -138,7 +138,7 @@ static void test_netburst_misuse_is_found(void **state)
 	put(0x3A3, 0x3F << 25 | 1 << 9 | 8);
 	finds(0x362, 0x3D000, FIND_UNMODELLED, "no event of this code");
 	put(0x3A2, 0x13 << 25 | 1 << 9 | 8);
-	finds(0x360, 0x0403D000, FIND_UNMODELLED, "not known at retirement"); /* an interrupt of cycles */
+	finds(0x360, 0x0403D000, FIND_UNMODELLED, "not known at retirement"); /* an interrupt by a count of cycles */
 	put(0x3CC, 0x09 << 25 | 1 << 9 | 8);
 	finds(0x36D, 0x3B000, FIND_IGNORED, "bit 24 is 0");
 	put(0x3A2, 0x13 << 25 | 1 << 9 | 4);
@@ -153,7 +153,7 @@ static void test_netburst_misuse_is_found(void **state)
 	put(0x371, 0x3B000);
 	put(0x3F2, 1);
 	finds(0x3F1, 0x03000001, FIND_WRONG_COUNTER, "only IQ_COUNTER4");
-	/* split loads need load_port_replay by the second of SAAT's ESCRs (SDM, metrics for replay tagging) */
+	/* split loads need load_port_replay on SAAT_ESCR1 (SDM, metrics for replay tagging) */
 	put(0x371, 0);
 	put(0x3F1, 0x01000400);
 	put(0x3AE, 0x04 << 25 | 2 << 9 | 8);
@@ -167,7 +167,7 @@ static void test_netburst_misuse_is_found(void **state)
 	pmu_close(&rig);
 }
 
-/* Every unit of the driver's table is an ESCR and a select that the machine understands: what the two know of bindings agrees. */
+/* Driver and machine agree on bindings: the machine accepts every counter, ESCR and select of the driver's table. */
 static void test_netburst_machine_and_driver_agree_on_bindings(void **state)
 {
 	(void)state;
@@ -185,8 +185,8 @@ static void test_netburst_machine_and_driver_agree_on_bindings(void **state)
 				pmu_open(&rig, "pentium4", "");
 				put(d->escr[side], netburst_escr_value(&w));
 				assert_int_equal(counters_wrmsr(rig.p, 0x360 + c, netburst_cccr_value(&w), &f), ST_OK);
-				/* an ESCR that the counter does not see holds 0, which is no event of any. libpfm4 and Linux give these four
-				 * select 3 and FSB's ESCRs; in the manual's table of selects FSB's are 6, and 3 is ITLB's. Nothing here names them. */
+				/* The ESCR that the select names holds 0, which is no event. libpfm4 and Linux give these four events select 3
+				 * and FSB's ESCRs; in the manual's table of selects FSB's are 6, and 3 is ITLB's. Nothing here uses them. */
 				bool reviewed = d->escr_select == 3 && (d->escr[side] & ~1u) == 0x3A2;
 				if (reviewed) {
 					assert_non_null(f.why);

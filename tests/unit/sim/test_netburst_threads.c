@@ -1,4 +1,4 @@
-/* Two threads of a Pentium 4 core: what ESCRs and the active threads of CCCRs let count, against the machine's own clocks. */
+/* Two threads of a Pentium 4 core: counts by the ESCRs' thread bits and the CCCRs' active threads, against taps on the machine's signals. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ enum { NONE, SINGLE, BOTH, ANY };
 
 static struct loop_run r;
 static const struct access *a;
-/* What the machine itself says of each thread: taps that no counter has. */
+/* The truth of each thread, by taps that no counter uses. */
 enum { CYCLES, RETIRED, UOPS, TRUTHS };
 #define FIRST_TAP (TAPS_MAX - TRUTHS)
 
@@ -73,7 +73,7 @@ static uint64_t get(unsigned thread, uint32_t msr)
 	return value;
 }
 
-/* A counter at 0, enabled; the machine must have no finding about it. */
+/* Sets a counter to 0 and enables it. The machine must have no finding about it. */
 static void count(unsigned counter, uint32_t escr, uint32_t event, uint32_t cccr)
 {
 	const struct sim_finding *last;
@@ -89,7 +89,7 @@ static void count(unsigned counter, uint32_t escr, uint32_t event, uint32_t cccr
 
 static uint64_t counted(unsigned counter) { return get(1, COUNTER + counter); }
 
-/* That many iterations of a chain of additions on each thread; 0: the thread sleeps. */
+/* Runs that many iterations of a chain of additions on each thread; 0: the thread sleeps. */
 static void run(uint64_t first, uint64_t second)
 {
 	const uint64_t iterations[2] = { first, second };
@@ -142,7 +142,7 @@ static void test_netburst_threads_modes_are_the_cycles_with_so_many_awake(void *
 	}
 }
 
-/* The counts of a thread: all of its work, its work alone, its work while both were awake. */
+/* A thread's instructions: all, those while it alone is awake, those while both are. */
 static void test_netburst_threads_are_counted_apart(void **state)
 {
 	(void)state;
@@ -192,11 +192,11 @@ static void test_netburst_threads_sum_and_compare(void **state)
 	run(300, 900);
 	assert_true(counted(12) == truth(0, RETIRED) + truth(1, RETIRED));
 	assert_true(counted(13) + counted(16) == counted(12));
-	/* thread 1 is awake longer: cycles in which it alone is are none in which thread 0 retires */
+	/* thread 1 is awake longer: while it is awake alone, thread 0 does not retire */
 	assert_true(counted(14) > 0 && counted(14) + counted(15) == truth(1, CYCLES));
 }
 
-/* Branches and tagged uops, known at retirement alone. */
+/* Branches, which are known only at retirement. */
 static void test_netburst_threads_at_retirement(void **state)
 {
 	(void)state;
@@ -242,7 +242,7 @@ static void test_netburst_threads_interrupt_whom_the_cccr_names(void **state)
 	}
 }
 
-/* Requests are the thread's that makes them; data on the bus and page walks are no thread's: with T0_OS alone all are counted. */
+/* Requests belong to the thread that makes them. Data on the bus and page walks belong to no thread: T0_OS alone counts all of them. */
 static void test_netburst_threads_independent_events_are_not_told_apart(void **state)
 {
 	(void)state;
@@ -278,7 +278,7 @@ static void test_netburst_threads_independent_events_are_not_told_apart(void **s
 	assert_int_equal(a->ops->unmap(a->self, &m), ST_OK);
 }
 
-/* One set of registers for both threads; "my" and "the other thread's" records change places. */
+/* Both threads share the registers. The bits of 0x3F1 for records of "my" and "the other thread" are exchanged between them. */
 static void test_netburst_threads_share_registers(void **state)
 {
 	(void)state;
@@ -311,7 +311,7 @@ static void test_netburst_threads_what_counts_nothing_is_said(void **state)
 	}
 }
 
-/* Requested by name on either thread: its own, the other's, the core's events; afterwards the registers are as found. */
+/* Events by name on either thread, of that thread and of the other; afterwards the registers are as found. */
 static void test_netburst_threads_by_name(void **state)
 {
 	(void)state;
@@ -341,7 +341,7 @@ static void test_netburst_threads_by_name(void **state)
 		assert_true(n[0] == truth(on, UOPS) - uops[on] && n[1] == truth(!on, UOPS) - uops[!on]);
 		assert_true(n[2] == truth(on, CYCLES) - own[on] && n[3] == truth(!on, CYCLES) - own[!on]);
 		assert_int_equal(counters_stop(&r.guard.access, &r.cpu, &plan, 0, on), ST_OK);
-		/* the other thread counts after it, and both are given back */
+		/* then the other thread counts, and the registers of both are restored */
 		assert_int_equal(counters_start(&r.guard.access, &r.cpu, &plan, 0, !on), ST_OK);
 		assert_int_equal(counters_stop(&r.guard.access, &r.cpu, &plan, 0, !on), ST_OK);
 		assert_int_equal(msr_guard_restore(&r.guard), ST_OK);
@@ -351,7 +351,7 @@ static void test_netburst_threads_by_name(void **state)
 	}
 }
 
-/* Each thread's records come of its own uops, and so do its interrupts. */
+/* Each thread's records and interrupts come from its own uops. */
 static void test_netburst_threads_sample_their_own(void **state)
 {
 	(void)state;
@@ -368,7 +368,7 @@ static void test_netburst_threads_sample_their_own(void **state)
 			s.taken.capacity = COUNT_OF(records);
 			assert_int_equal(netburst_sample_start(&s, e, 100, &why), ST_OK);
 			memset(jobs, 0, sizeof(jobs));
-			for (unsigned i = 0; i < 2; i++) { /* thread 1 visits the upper half, twice as much of it */
+			for (unsigned i = 0; i < 2; i++) { /* thread 1 visits twice as many lines, in the upper half */
 				struct measure_block *block = a->ops->control(a->self, i);
 				memset(block, 0, sizeof(*block));
 				block->kernel = SPACE_CODE + kernel_find("k_touch")->offset;
@@ -383,7 +383,7 @@ static void test_netburst_threads_sample_their_own(void **state)
 			assert_int_equal(a->ops->run(a->self, jobs, 2, 0), ST_OK);
 			assert_int_equal(netburst_sample_stop(&s), ST_OK);
 			print_message("thread %u: %u %s\n", on, s.records, precise ? "records" : "interrupts");
-			/* from an overflow to its interrupt misses are not counted */
+			/* misses between an overflow and its interrupt are not counted */
 			assert_in_range(s.records, (on + 1) * (precise ? 19 : 15), (on + 1) * 21);
 			for (unsigned i = 0; i < s.records; i++) {
 				struct netburst_record got;

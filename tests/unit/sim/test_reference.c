@@ -1,8 +1,8 @@
-/* pmu/sim/core/ against a core that goes cycle by cycle (tests/reference/): random machines, random code,
- * every signal compared cycle by cycle.
+/* pmu/sim/core/ against a reference core that is computed cycle by cycle (tests/reference/): random machines, random
+ * code, every signal compared in every cycle.
  *
- * REFERENCE_STREAMS says how many streams (10000), REFERENCE_SEED with which seed they begin. A stream that
- * disagrees is cut down as far as it still does and printed. Two threads of a core: test_reference_pair.c. */
+ * REFERENCE_STREAMS: the number of streams (10000). REFERENCE_SEED: the first seed. A stream that disagrees is reduced
+ * as far as it still does and printed. Two threads of a core: test_reference_pair.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static void test_reference_agrees_on_every_cycle(void **state)
 	assert_int_equal(t.model_cycles, t.wanted_cycles);
 }
 
-/* Divides that become ready in program order: then it does not matter who reserves the divider first. */
+/* If divides become ready in program order, the order in which they reserve the divider is the same. */
 static void test_reference_agrees_on_divides_in_order(void **state)
 {
 	(void)state;

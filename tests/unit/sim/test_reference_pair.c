@@ -1,9 +1,9 @@
-/* pmu/sim/core/ against a core that goes cycle by cycle (tests/reference/), with two threads: random machines, random pairs of
- * streams, every signal of both threads compared cycle by cycle. What is equal so for each thread is equal for the core, and at
- * any threshold.
+/* pmu/sim/core/ against a reference core that is computed cycle by cycle (tests/reference/), with two threads: random machines,
+ * random pairs of streams, every signal of both threads compared in every cycle. Signals that are equal for each thread are
+ * equal for the core, and at any threshold.
  *
- * REFERENCE_PAIRS says how many pairs (2000), REFERENCE_SEED with which seed they begin. A pair that disagrees is cut down as
- * far as it still does and printed. */
+ * REFERENCE_PAIRS: the number of pairs (2000). REFERENCE_SEED: the first seed. A pair that disagrees is reduced as far as it
+ * still does and printed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>

@@ -50,7 +50,7 @@ static uint64_t naive(const int *count, unsigned cycles, const struct tap *t)
 	return value;
 }
 
-/* Random pulses and levels of two signals, said out of order within the open stretch. */
+/* Random pulses and levels of two signals, emitted out of order within the open cycles. */
 static void test_signal_taps_equal_a_recount_of_every_cycle(void **state)
 {
 	(void)state;
@@ -114,7 +114,7 @@ static void test_signal_cmask_and_its_inverse_share_all_cycles(void **state)
 	}
 	uint64_t plain = 0, histogram = 0;
 	seed = 7;
-	/* far longer than the ring, with stretches of nothing longer than the ring */
+	/* far longer than the ring, with silent stretches of 100000 cycles */
 	uint64_t now = 0;
 	for (unsigned i = 0; i < 3000; i++) {
 		unsigned n = draw(6);
@@ -166,7 +166,7 @@ static void test_signal_sleep_is_not_counted(void **state)
 	bench_close(&x);
 }
 
-/* Two threads that say things at different times: what their core sees is the sum of both, in each cycle. */
+/* Two threads that emit at different times: the pair sees the sum of both in each cycle. */
 static void test_signal_pair_sees_both_threads(void **state)
 {
 	(void)state;
@@ -189,7 +189,7 @@ static void test_signal_pair_sees_both_threads(void **state)
 		listen(&own, SIG_UOPS_EXECUTED);
 		signals_tap(x[0].s, 3, &own);
 		while (at[0] < CYCLES - 300 || at[1] < CYCLES - 300) {
-			unsigned i = at[1] < at[0]; /* the level that began earlier continues */
+			unsigned i = at[1] < at[0]; /* the thread that is behind continues */
 			for (unsigned n = draw(20); n--;) {
 				unsigned c = (unsigned)at[i] + draw(200), k = draw(3);
 				signal_pulse_often(x[i].s, SIG_UOPS_EXECUTED, c, k);
@@ -212,7 +212,7 @@ static void test_signal_pair_sees_both_threads(void **state)
 	}
 }
 
-/* A recount of what a pair's tap says: counts[i][c] is what thread i did in cycle c, awake[i] from when to when it was. */
+/* Recounts a pair's tap. counts[i][c]: of thread i in cycle c; awake[i]: the cycles in which thread i wakes and falls asleep. */
 static uint64_t naive_pair(int counts[2][CYCLES], uint64_t awake[2][2], const struct tap *t)
 {
 	uint64_t value = 0;
@@ -233,7 +233,7 @@ static uint64_t naive_pair(int counts[2][CYCLES], uint64_t awake[2][2], const st
 	return value;
 }
 
-/* Threads that sleep and wake at different times: a tap that wants certain threads awake counts in those cycles and in no other. */
+/* Threads that fall asleep at different times: a tap that is limited to certain sets of awake threads counts in their cycles only. */
 static void test_signal_pair_counts_while_certain_threads_are_awake(void **state)
 {
 	(void)state;
@@ -251,7 +251,7 @@ static void test_signal_pair_counts_while_certain_threads_are_awake(void **state
 			listen(&taps[t], SIG_UOPS_EXECUTED);
 			signals_tap(x[2].s, t, &taps[t]);
 		}
-		signal_idle(x[2].s, 50); /* somebody looks meanwhile */
+		signal_idle(x[2].s, 50); /* the pair is read while both are asleep */
 		for (unsigned i = 0; i < 2; i++) {
 			signal_skip(x[i].s, start);
 			ends[i] = 400 + draw(CYCLES - 1000);

@@ -1,4 +1,4 @@
-/* pmu/sim/sim*.c: the simulated machine as a backend: address space, jobs, faults, time. */
+/* pmu/sim/backend/sim*.c: the simulated machine as a backend: address space, jobs, faults, time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static struct job job_on(unsigned core, uint64_t entry, uint64_t argument)
 	return (struct job){ .core = core, .entry = entry, .argument = argument };
 }
 
-/* Runs a kernel through the measuring wrapper; TSC ticks between. */
+/* Runs a kernel through the measuring wrapper; returns its TSC ticks. */
 static uint64_t measure(struct rig *r, unsigned core, const char *kernel, uint64_t a0, uint64_t a1, uint64_t *result)
 {
 	const struct measure_block *b = kernel_run(r->a, core, kernel, (const uint64_t[]){ a0, a1 }, 2);
@@ -59,9 +59,9 @@ static void test_sim_map_refuses_ranges_that_do_not_fit(void **state)
 	assert_non_null(x.host);
 	assert_int_equal(((uint8_t *)x.host)[PAGE_2M - 1], 0);
 	struct mapping bad = x;
-	assert_int_equal(o->map(r.a->self, &bad), ST_REFUSED); /* there already */
+	assert_int_equal(o->map(r.a->self, &bad), ST_REFUSED); /* already mapped */
 	bad.va += PAGE_4K;
-	assert_int_equal(o->map(r.a->self, &bad), ST_RANGE);   /* not on a page */
+	assert_int_equal(o->map(r.a->self, &bad), ST_RANGE);   /* not page-aligned */
 	bad = x;
 	bad.va = SPACE_BASE - PAGE_2M;
 	assert_int_equal(o->map(r.a->self, &bad), ST_RANGE);
@@ -102,7 +102,7 @@ static void test_sim_a_job_begins_without_translations(void **state)
 			(void)measure(&r, thread, "k_chase", SPACE_DATA, 10 << job, NULL);
 			walked[job] = signals_tap_get(s, TAPS_MAX - 1)->value - before;
 		}
-		assert_int_equal(walked[0], 2); /* the page of the data, that of the wrapper's block: each time, and once however long the job */
+		assert_int_equal(walked[0], 2); /* the data's page and the wrapper's block's: in every job, and once however long the job is */
 		assert_int_equal(walked[1], 2);
 		assert_int_equal(walked[2], 2);
 		signals_tap(s, TAPS_MAX - 1, NULL);
@@ -117,12 +117,12 @@ static void test_sim_measures_chains_and_loads_by_the_clock(void **state)
 	struct rig r = rig_open(&m);
 	uint64_t result;
 	measure(&r, 0, "k_add_chain", 1000, 0, &result);
-	measure(&r, 0, "k_add_chain", 1000, 0, &result); /* the predictor has seen how it begins */
+	measure(&r, 0, "k_add_chain", 1000, 0, &result); /* the first run has trained the predictor */
 	assert_int_equal(result, 16000);
 	uint64_t once = measure(&r, 0, "k_add_chain", 1000, 0, &result), twice = measure(&r, 0, "k_add_chain", 2000, 0, &result);
 	uint64_t ticks = 16000 * m.clock_tsc_ratio / m.clock_core_ratio;
 	assert_in_range(twice - once, ticks - 20, ticks + 20);
-	/* a pointer to itself: the L1's latency; the line had to come first */
+	/* a pointer to itself: the L1's latency, once the line has been fetched */
 	*(uint64_t *)r.data.host = SPACE_DATA;
 	uint64_t cold = measure(&r, 0, "k_chase", SPACE_DATA, 10, &result);
 	uint64_t warm = measure(&r, 0, "k_chase", SPACE_DATA, 10, &result);
@@ -168,7 +168,7 @@ static void test_sim_faults_and_endless_loops_are_statuses(void **state)
 	j = job_on(0, SPACE_DATA, 0); /* not executable */
 	assert_int_equal(r.a->ops->run(r.a->self, &j, 1, 0), ST_FAULT);
 	assert_int_equal(j.vector, 14);
-	rig_code(&r, "90EBFE"); /* the scratch code was decoded before: it has to be seen anew */
+	rig_code(&r, "90EBFE"); /* the old scratch code is decoded: unmap and map must drop it */
 	memset((uint8_t *)r.code.host + 100, 0x90, 4);
 	struct mapping again = r.code;
 	assert_int_equal(r.a->ops->unmap(r.a->self, &r.code), ST_OK);
@@ -223,8 +223,8 @@ static void test_sim_stores_to_fetched_lines_clear_the_machine(void **state)
 	}
 }
 
-/* Of a loop that stores to its own line what lies behind the store is decoded anew each time, and brings the window back for what lies
- * before it; one that stores to another line comes from the uop cache as a whole. */
+/* In a loop that stores to its own line, the code behind the store is decoded in every iteration, which refills the window for the code
+ * before it. A loop that stores to another line is delivered from the uop cache as a whole. */
 static void test_sim_uop_cache_forgets_a_line_that_is_stored_to(void **state)
 {
 	(void)state;
@@ -245,7 +245,7 @@ static void test_sim_uop_cache_forgets_a_line_that_is_stored_to(void **state)
 	}
 }
 
-/* Core 0 counts up in memory, core 1 waits until it sees 1000. */
+/* Core 0 counts up in memory, core 5 waits until it reads 1000. */
 static void test_sim_cores_run_together(void **state)
 {
 	(void)state;
@@ -258,7 +258,7 @@ static void test_sim_cores_run_together(void **state)
 	struct job jobs[2] = { job_on(0, SPACE_SCRATCH, SPACE_DATA), job_on(5, SPACE_SCRATCH + 0x100, SPACE_DATA) };
 	assert_int_equal(r.a->ops->run(r.a->self, jobs, 2, 10000000), ST_OK);
 	assert_int_equal(*(uint64_t *)r.data.host, 1000);
-	/* alone, the one that waits for more never ends */
+	/* alone, the waiting job never ends */
 	*(uint64_t *)r.data.host = 999;
 	struct job alone = job_on(5, SPACE_SCRATCH + 0x100, SPACE_DATA);
 	assert_int_equal(r.a->ops->run(r.a->self, &alone, 1, 100000), ST_TIMEOUT);
@@ -288,7 +288,7 @@ static void test_sim_threads_of_a_core_share_it(void **state)
 	m.topology_threads = 2;
 	struct rig r = rig_open(&m);
 	uint64_t alone = measure(&r, 0, "k_add_chain", 3000, 0, NULL);
-	/* 16 adds a loop of 18: two chains fit side by side, three ALU ports */
+	/* 16 adds of 18 instructions an iteration: the three ALU ports have room for two chains */
 	for (unsigned c = 0; c < 2; c++) {
 		struct measure_block *b = r.a->ops->control(r.a->self, c);
 		memset(b, 0, sizeof(*b));

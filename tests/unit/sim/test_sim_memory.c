@@ -1,5 +1,5 @@
-/* What a simulated machine takes of this host's memory, all of its cores at work with counters armed. The memory that it
- * simulates does not count: code, control blocks with stacks and debug-store areas, which every backend maps. */
+/* A simulated machine takes at most 64 MiB of the host's memory with all of its cores at work and counters armed. The memory
+ * that it simulates does not count: code, control blocks with stacks and debug-store areas, which every backend maps. */
 #include <stdarg.h>
 #include <setjmp.h>
 #include <stddef.h>
@@ -95,7 +95,7 @@ static void test_memory_with_all_cores_is_at_most_64_mib(void **state)
 	}
 }
 
-/* A counter with a threshold needs room for counts a cycle: where there is none the run says so. */
+/* A counter with a threshold needs memory for the counts of cycles: without it the run ends with ST_FULL. */
 static void test_no_memory_for_a_tap_ends_the_run(void **state)
 {
 	(void)state;

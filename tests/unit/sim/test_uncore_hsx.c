@@ -1,5 +1,5 @@
-/* pmu/uncore*.c on simulated Haswell-EP machines: what discovery finds on every variant, known traffic per channel, link and
- * slice, everything as it was afterwards. */
+/* pmu/uncore/ on simulated Haswell-EP machines: the boxes that discovery finds on every variant, and the counts of known
+ * traffic by channel, link, slice, rank and bank. Afterwards the registers are as found. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ static void no_finding(struct uncore_rig *r, const char *what)
 
 /* --- discovery --------------------------------------------------------------------------------- */
 
-/* Machine files' fields, and which boxes each says there are: bit i = the i-th in the order of the documents. */
+/* Fields of machine files, and the boxes that each machine has: bit i is the i-th in the documents' order. */
 static const struct variant {
 	const char *what;
 	unsigned slices, sbos, agents, channels, links, sockets, bus, step, reverse, hidden;
@@ -104,7 +104,7 @@ static void test_uncore_discovery_finds_exactly_what_is_there(void **state)
 			expect_boxes(&r, v, s, "r2pcie", v->hidden & 64 || !buses ? 0 : 1);
 			expect_boxes(&r, v, s, "r3qpi", v->hidden & 128 || !buses ? 0 : links);
 		}
-		/* Looking changes nothing. */
+		/* Discovery changes nothing. */
 		for (unsigned n = 0; n < r.trace.count; n++)
 			assert_true(r.entries[n].op != TRACE_PCI_WRITE32 && (r.entries[n].op != TRACE_WRMSR || r.entries[n].address == 0x1A4));
 		no_finding(&r, v->what);
@@ -113,7 +113,7 @@ static void test_uncore_discovery_finds_exactly_what_is_there(void **state)
 	print_message("# %u variants: buses and boxes as the machine files have them\n", (unsigned)COUNT_OF(variants));
 }
 
-/* One socket's id is hidden: its bus of devices is not given to the other socket, whose own lies nearer, and what it lacks is named. */
+/* One socket's id is hidden: its I/O bus is not assigned to the other socket, whose own is nearer, and the boxes that are lacking are named. */
 static void test_uncore_bus_of_devices_stays_with_its_socket(void **state)
 {
 	(void)state;
@@ -159,12 +159,12 @@ enum { LINES = 65536 }; /* 4 MiB */
 
 static void near(const char *what, const char *name, uint64_t v, uint64_t expect)
 {
-	const uint64_t slack = expect ? expect / 100 : LINES / 1000; /* where nothing is expected: code, stack and page tables */
+	const uint64_t slack = expect ? expect / 100 : LINES / 1000; /* if nothing is expected, code, stack and page tables may count */
 	if (v + slack < expect || v > expect + slack)
 		fail_msg("%s: %s is %llu, not %llu", what, name, (unsigned long long)v, (unsigned long long)expect);
 }
 
-/* Values of all boxes of a slot; how many of them share `total` evenly within 1 %. */
+/* Checks that the boxes of a slot share `total` evenly within 1 %. */
 static void shared(struct uncore_rig *r, const char *what, const struct uncore_slot *slot, unsigned socket, uint64_t total)
 {
 	uint64_t v[UNCORE_INSTANCES_MAX];
@@ -177,7 +177,7 @@ static void shared(struct uncore_rig *r, const char *what, const struct uncore_s
 			assert_int_equal(v[i], 0);
 }
 
-/* What each box of the asking socket 0 (home = 1: and of socket 1) counts for each line read or written. */
+/* The counts of an event for each line read and each line written. apart: the boxes share them evenly. */
 struct truth { const char *name; bool apart; unsigned reads, writes; };
 static const struct truth local[] = {
 	{ "UNC_M_CAS_COUNT.RD", true, 1, 0 }, { "UNC_M_CAS_COUNT.WR", true, 0, 1 },
@@ -185,18 +185,18 @@ static const struct truth local[] = {
 	{ "UNC_C_LLC_LOOKUP.READ:state=0x7F", false, 1, 0 }, { "UNC_C_TOR_INSERTS.MISS_LOCAL_OPCODE:opc=0x182", false, 1, 0 },
 	{ "UNC_C_TOR_INSERTS.MISS_REMOTE_OPCODE:opc=0x182", false, 0, 0 }, { "UNC_Q_TXL_FLITS_G0.DATA", false, 0, 0 },
 };
-static const struct truth far[] = { /* counted on socket 0, which asks */
+static const struct truth far[] = { /* counted on socket 0, which makes the requests */
 	{ "UNC_M_CAS_COUNT.RD", true, 0, 0 }, { "UNC_C_LLC_LOOKUP.READ:state=0x1", false, 1, 0 },
 	{ "UNC_C_TOR_INSERTS.MISS_REMOTE_OPCODE:opc=0x182", false, 1, 0 },
 	{ "UNC_Q_RXL_FLITS_G1.DRS_DATA", true, 8, 0 }, { "UNC_Q_RXL_FLITS_G1.DRS_NONDATA", true, 1, 0 },
-	{ "UNC_Q_TXL_FLITS_G1.HOM_REQ", true, 1, 2 }, /* the right to write, and the line */ { "UNC_Q_TXL_FLITS_G0.DATA", true, 0, 8 },
+	{ "UNC_Q_TXL_FLITS_G1.HOM_REQ", true, 1, 2 }, /* the request for ownership, and the line */ { "UNC_Q_TXL_FLITS_G0.DATA", true, 0, 8 },
 };
 static const struct truth home[] = { /* counted on socket 1, whose memory it is */
 	{ "UNC_M_CAS_COUNT.RD", true, 1, 0 }, { "UNC_M_CAS_COUNT.WR", true, 0, 1 }, { "UNC_H_REQUESTS.READS_REMOTE", true, 1, 0 },
 	{ "UNC_H_REQUESTS.WRITES_REMOTE", true, 0, 1 }, { "UNC_Q_TXL_FLITS_G1.DRS", true, 9, 0 }, { "UNC_Q_RXL_FLITS_G1.DRS_DATA", true, 0, 8 },
 };
 
-/* A kernel with n lines read from and w lines written past the caches to a node, counted on a socket. */
+/* Counts, on a socket, the traffic of a kernel that reads lines of a node, or writes them past the caches, or both. */
 static void traffic(const struct machine *m, const char *what, const char *kernel, unsigned node, unsigned socket, unsigned reads,
                     unsigned writes, const struct truth *t, unsigned count)
 {
@@ -245,7 +245,7 @@ static void test_uncore_known_traffic_within_one_percent(void **state)
 
 /* --- rank and bank, credits -------------------------------------------------------------------- */
 
-/* Lines go through the banks page by page: 16 or 32 of them, all alike. */
+/* Consecutive pages lie in consecutive banks, 16 or 32 of them: each bank has the same share. */
 static void banks_of(unsigned banks, const char *kernel, const char *of, const char *total)
 {
 	static struct uncore_rig r;
@@ -285,7 +285,7 @@ static void test_uncore_column_accesses_by_rank_and_bank(void **state)
 	banks_of(32, "k_write_nt_sse2", "WR", "UNC_M_CAS_COUNT.WR");
 }
 
-/* Credits that never run out count 0, as the model says of itself; what it lacks is flagged and not counted as 0. */
+/* Events of credits count 0, since the model's credits never run out; events that it lacks are flagged, not counted as 0. */
 static void test_uncore_credits_never_run_out_and_what_is_lacking_is_flagged(void **state)
 {
 	(void)state;

@@ -1,4 +1,4 @@
-/* Selects of Haswell-EP's boxes that the driver writes: bits that differ by box, and what is put back. */
+/* Selects of Haswell-EP's boxes that the driver writes: bits that differ by box, and the values that it restores. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -46,7 +46,7 @@ static void test_select_edge_and_invert_of_an_occupancy(void **state)
 	}
 }
 
-/* An SBo latches an event at the second write: what firmware left on (UP of the data ring) counts again after the run. */
+/* An SBo latches an event at the second write: an event that firmware left enabled (UP of the data ring) counts again after the run. */
 static void test_select_that_latches_twice_is_put_back_in_two_writes(void **state)
 {
 	(void)state;

@@ -50,7 +50,7 @@ static void run(struct rig *r, unsigned core, const char *kernel, uint64_t a0, u
 	(void)kernel_run(r->a, core, kernel, (const uint64_t[]){ a0, a1 }, 2);
 }
 
-/* Line i at `at` points to line i + 1; the last one to itself. */
+/* Line i of the mapping points to line i + 1, the last one to itself. */
 static void link_lines(struct mapping *m, unsigned lines)
 {
 	for (unsigned i = 0; i < lines; i++)
@@ -112,7 +112,7 @@ static void test_registers_belong_to_the_socket_and_overflow_at_48_bits(void **s
 	set(&r, 0, 0x395, 1);
 	set(&r, 0, 0x394, 0xFFFFFFFFFFF0ull);
 	set(&r, 0, 0x3B2, 0);
-	assert_int_equal(get(&r, 0, 0x394), 0xFFFFFFFFFFF0ull); /* not before the global control says so */
+	assert_int_equal(get(&r, 0, 0x394), 0xFFFFFFFFFFF0ull); /* it does not count before the global control enables it */
 	set(&r, 0, 0x391, 1ull << 32 | 4);
 	assert_int_equal(get(&r, 0, 0x392), 0);
 	link_lines(&r.data, 64);
@@ -244,8 +244,8 @@ static void test_snoops_and_uncached_writes_are_told_to_the_home(void **state)
 	link_lines(&r.data, 256);
 	/* socket 1 reads lines homed in socket 0, then socket 0 reads them: E becomes S there, forwarded */
 	set(&r, 4, 0x301, 2);
-	set(&r, 4, 0x3C0, 0x40040C); /* to S, of those that 0x301 names: E */
-	set(&r, 4, 0x3C1, 0x400407); /* answers for a remote home, forwarded and kept */
+	set(&r, 4, 0x3C0, 0x40040C); /* lines that become S, from the states in 0x301: E */
+	set(&r, 4, 0x3C1, 0x400407); /* responses to a remote home: forwarded, kept in S */
 	set(&r, 0, 0x396, 0x40001A0000000000ull);
 	set(&r, 0, 0x3C0, 0x400235); /* RspFwdS of remote agents */
 	run(&r, 4, "k_chase", SPACE_DATA, 15);

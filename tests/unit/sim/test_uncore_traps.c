@@ -1,6 +1,6 @@
-/* Where the manual of Haswell-EP's uncore (331051-002) is damaged or wrong: each wrong reading by name, and that it fails while ours holds.
- * Wrong readings of registers are put into a copy of the processor's description and tried on the simulated machine; wrong unit masks and names
- * are looked up. Of two, no table of ours has the names: the table of the opcode filter (2-14 for 2-20), the exchanged words of PCIWiL and PCIWiLF. */
+/* Where the manual of Haswell-EP's uncore (331051-002) is damaged or wrong, the wrong reading fails and ours holds. Wrong readings of registers are put
+ * into a copy of the processor's description and tried on the simulated machine; wrong unit masks and names are looked up. Two are not tested, since no
+ * table of ours has the names: the table of the opcode filter (2-14 for 2-20), the exchanged words of PCIWiL and PCIWiLF. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ static struct uncore_box *open_wrong(const char *box)
 	return NULL;
 }
 
-/* From here on the driver believes the wrong description; the guard lets pass what either lists. */
+/* From here on driver and guard use the wrong description. */
 static void believe(void)
 {
 	r.cpu.processor = &wrong;
@@ -40,7 +40,7 @@ static void believe(void)
 
 static void close_rig(void)
 {
-	(void)!msr_guard_restore(&r.guard); /* a wrong reading may not come back */
+	(void)!msr_guard_restore(&r.guard); /* may fail after a wrong reading */
 	r.guard.refused = 0;
 	r.guard.count = 0;
 	uncore_rig_close(&r);
@@ -54,7 +54,7 @@ static const struct uncore_event *event(const char *name)
 	return uncore_event_find(processor_named("haswell-ep"), name, &b);
 }
 
-/* Counts events beside reads of lines that no cache has, of a node. */
+/* Counts events while a node's lines are read that no cache has. */
 static enum status count(const char *const *names, unsigned n, unsigned node, uint64_t *v)
 {
 	struct uncore_plan plan;
@@ -231,11 +231,11 @@ static void test_trap_states_begin_at_bit_17(void **state)
 	close_rig();
 }
 
-/* MISS_OPCODE with a node in the filter counts all misses: it takes NID_MISS_OPCODE, or LOCAL and REMOTE. */
+/* MISS_OPCODE counts the misses of all nodes, whatever node is in the filter: those of one need NID_MISS_OPCODE, LOCAL or REMOTE. */
 static void test_trap_miss_opcode_does_not_look_at_the_node(void **state)
 {
 	(void)state;
-	/* one filter register of a box: the second event's node is in it for all three */
+	/* a box has one filter register: the second event's node applies to all three */
 	const char *const names[3] = { "UNC_C_TOR_INSERTS.MISS_OPCODE:opc=0x182", "UNC_C_TOR_INSERTS.NID_MISS_OPCODE:opc=0x182:nid=2",
 		"UNC_C_TOR_INSERTS.MISS_LOCAL_OPCODE:opc=0x182" }, *const node_of_none = "UNC_C_TOR_INSERTS.MISS_OPCODE:opc=0x182:nid=2";
 	uint64_t v[UNCORE_EVENTS_MAX];
@@ -320,7 +320,7 @@ static void test_trap_global_status_has_more_than_32_bits(void **state)
 	close_rig();
 }
 
-/* Occupancies have one counter; the others read 0 there, and the machine says so. */
+/* Occupancies count on one counter only; on the others they read 0, and the machine flags it. */
 static void test_trap_occupancy_on_another_counter_reads_0(void **state)
 {
 	(void)state;
@@ -405,7 +405,7 @@ static void test_trap_unit_masks_have_all_digits(void **state)
 	assert_int_equal(event("UNC_R3_RXR_OCCUPANCY_VN1.HOM")->select, 0x13); /* "supposed to be 0x16" */
 }
 
-/* Formulas: RDS 1 is F; what needs events that are not there; a clock of a quarter of the transfers. */
+/* Formulas: RDS 1 is F; those that need events that do not exist; a clock of a quarter of the transfers. */
 static void test_trap_metrics_are_right_or_name_what_they_lack(void **state)
 {
 	(void)state;
