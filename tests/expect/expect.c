@@ -194,8 +194,9 @@ static uint64_t region_opens(struct machine_text *f, uint64_t region)
 
 static uint64_t walk_room(struct machine_text *f) { return machine_field(f, "l2", "bytes") / (machine_field(f, "l2", "ways") < 4 ? 4 : 2); }
 
-/* Twice what either level holds, and a line of each is twice what the L1 holds; twice as many where that has few ways, whose size
- * the entries' lines have, and the L2 has room. Where half of the L2 has room for less, as many, a third more than the entries at least. 0: out of reach. */
+/* Pages of the walks' ring, with one line a page: twice the entries of the larger level, and at least twice the lines of the L1. Twice as many if the L1
+ * has fewer than 4 ways, the lines of entries are between its size and twice that, and the L2 has room. If walk_room has room for fewer, as many as that,
+ * but at least a third more than the entries. 0: out of reach. */
 static uint64_t walk_pages(struct machine_text *f)
 {
 	const uint64_t entries = larger(machine_field(f, "dtlb", "entries"), machine_field(f, "stlb", "entries")), room = walk_room(f) / 64 / 16 * 16;
@@ -214,7 +215,8 @@ static uint64_t way_pages(struct machine_text *f, const char *cache)
 /* tlb.stlb_walk_4k's ring. */
 static bool walk_4k(struct machine_text *f, int64_t *least_milli, int64_t *most_milli)
 {
-	/* where an inclusive L3 would have more of them in a set than half of its ways: pages a way of it apart, whose lines lie so far on in them */
+	/* Nodes that share a set of an inclusive L3 are pages a way of it apart whose lines have the same offset, which moves by `on` lines from one such page
+	 * to the next. If they are more than half of the ways, the offset moves by one more. */
 	const uint64_t on = way_pages(f, "l3") / way_pages(f, "l2") % 64, alike = walk_pages(f) / way_pages(f, "l3") / (on ? 64 / (on & -on) : 1);
 	const bool far = machine_field(f, "l3", "bytes") && machine_field(f, "l3", "inclusive") && alike > machine_field(f, "l3", "ways") / 2;
 	const struct walk_ring ring = { .page_bytes = 4096, .nodes = walk_pages(f) / 16 * 16, .units = 4096, .passes = true, .spread = way_pages(f, "l2"),

@@ -1,6 +1,6 @@
 /* tests/expect/expect.h: what a row should find on a machine, from the text of its machine file.
  *
- * A field is not yet a truth: a kernel finds a formula over fields. The formulas here are written from
+ * A kernel does not measure a field itself, but a formula over fields. The formulas here are written from
  * tables/machines/FORMAT.md, and know nothing of the simulator's code. */
 #ifndef TESTS_EXPECT_H
 #define TESTS_EXPECT_H
@@ -10,8 +10,8 @@
 /* What a row should give: `least` to `most` in thousandths of the row's unit. */
 struct expectation { int64_t least_milli, most_milli; };
 
-/* Computes the expectation of a row. `format` is the text of FORMAT.md, whose presets stand for what the
- * file leaves out or calls unknown. ST_MISSING: no formula for this row. ST_UNSUPPORTED: on this machine the
+/* Computes the expectation of a row. `format` is the text of FORMAT.md, whose presets replace fields that the
+ * file omits or calls unknown. ST_MISSING: no formula for this row. ST_UNSUPPORTED: on this machine the
  * row has nothing to measure. ST_SYNTAX: the texts do not parse. */
 MUST_CHECK enum status expect_row(const char *machine, const char *format, const char *row, struct expectation *out);
 
@@ -20,8 +20,8 @@ bool expect_may_hide(const char *machine, const char *format, const char *row);
 /* Whether a size that is `unproven` for this reason is the size of another structure of the machine, which filled first. */
 bool expect_is_limited(const char *machine, const char *format, const char *row, int64_t milli, const char *reason);
 
-/* How long a load of a row holds an entry of the uncore's read tracker, from allocation to deallocation, in thousandths of uncore cycles; the way
- * between core and queue is not in it. 5 % on either side. Statuses as above. */
+/* How long a load of a row holds an entry of the uncore's read tracker, from allocation to deallocation, in thousandths of uncore cycles, without
+ * the way between core and queue. 5 % on either side. Statuses as above. */
 MUST_CHECK enum status expect_queue(const char *machine, const char *format, const char *row, struct expectation *out);
 
 /* The texts that formulas read. missing: neither text has a requested field. */

@@ -37,9 +37,9 @@ static const struct stream streams[] = {
 	{ "write", 1, 0, 1, true }, { "copy", 2, 1, 1, true }, { "triad", 3, 2, 1, true },
 };
 
-/* Bytes of an array of one core's stream: three quarters of its level for all, half where that has two ways, in the L1 with what lies between them not
- * more than it, at least twice the level below; of the L3 no more than six times to twelve times the L2; in memory six times the last level at
- * least. 0: not so much room. */
+/* Bytes of an array of one core's stream, a power of two. In a cache all arrays together are at most three quarters of it (half with two ways), in the L1
+ * including the gaps between them at most its size, in the L3 less than twelve times the L2, and at least twice the level below. In memory they are at
+ * least six times the last level. 0: there is no room. */
 static uint64_t array_bytes(struct machine_text *t, unsigned level, uint64_t arrays)
 {
 	const uint64_t bytes[] = { 0, machine_field(t, "l1d", "bytes"), machine_field(t, "l2", "bytes"), machine_field(t, "l3", "bytes") };

@@ -1,9 +1,9 @@
-/* tests/expect/expect_bound.c: what nothing that moves lines can be faster than, nor slower, from the text of a machine file.
+/* tests/expect/expect_bound.c: lower and upper bounds of the time of work that moves lines, from the text of a machine file.
  *
- * Each part of the machine needs its time for what a piece of work brings through it. No piece is faster than its slowest part allows: ports and
- * slots of the core, the L2's port, slices, channels, links, and lines in flight over their latency (Little's law). None is slower than all parts one after
- * the other, with as many lines in flight as the out-of-order window has for certain. Where all others together take less than HIDDEN_PERCENT of the slowest
- * one's time, they are hidden behind it: measured on machines drawn at random. Not seen here: what is in the caches beside the arrays, page walks, order of requests. */
+ * Each part of the machine takes time for the lines that pass it. Work is no faster than its slowest part: ports and slots of the core, the L2's port,
+ * slices, channels, links, and lines in flight over their latency (Little's law). It is no slower than all parts in series, with as many lines in flight
+ * as the out-of-order window certainly has. If all other parts together take less than HIDDEN_PERCENT of the slowest one's time, it hides them: measured
+ * on random machines. Not modelled: what the caches hold beside the arrays, page walks, the order of requests. */
 #include "tests/expect/expect_bound.h"
 
 #include "tests/expect/expect_front.h"
@@ -13,7 +13,7 @@
 #define LINE_BYTES 64u
 #define HIDDEN_PERCENT 55u
 #define HIDDEN_SHARED_PERCENT 110u /* for slices and channels, where prefetchers' requests wait as well */
-#define HIDDEN_PERMILLE 20u /* what remains of them */
+#define HIDDEN_PERMILLE 20u /* of the slowest one's time, which the hidden ones may add */
 
 static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
 static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
@@ -126,8 +126,8 @@ static uint64_t vector_bytes(struct machine_text *t)
 	return isa & 1u << 4 ? 64 : isa & 1u << 1 ? 32 : 16;
 }
 
-/* What an iteration takes in the core: the slowest of allocation, retirement, front end, ports, and a store written a cycle; and what its instructions hold of
- * reservation station, reorder buffer and load and store buffers, where the L1 answers. */
+/* An iteration's time in the core: the slowest of allocation, retirement, front end, ports, and one store written a cycle (in the L1 at most their sum);
+ * and the bound by the entries of reservation station, reorder buffer and load and store buffers that its instructions hold when the L1 answers. */
 static void core_of(struct machine_text *t, const struct bound_stream *s, const char *loop, uint64_t bytes, struct bound_work *w)
 {
 	const uint64_t vectors = ITERATION_LINES * LINE_BYTES / bytes, width = larger(1, smaller(machine_field(t, "core", "issue_width"), machine_field(t, "core", "retire_width")));

@@ -1,4 +1,4 @@
-/* tests/expect/expect_bound.h: what nothing that moves lines can be faster than, nor slower. */
+/* tests/expect/expect_bound.h: lower and upper bounds of the time of work that moves lines. */
 #ifndef TESTS_EXPECT_BOUND_H
 #define TESTS_EXPECT_BOUND_H
 
@@ -15,13 +15,14 @@ uint64_t bound_memory_milli(struct machine_text *t, bool remote, bool most);
 /* Three times the core clock, as the file gives it. */
 unsigned __int128 bound_hz3(struct machine_text *t);
 
-/* A piece of work that is repeated: lines that come in, go back modified and are stored past the caches; what it takes within the core at most and (0: the same)
- * at least, and what its instructions hold there of buffers; instructions that wait for a load; the most lines that its window has in flight. From a level, L1 (1) to memory (4), by so many cores of a socket at once, of_l2 to an L2. emptied: caches hold
- * nothing that goes back; alone: no prefetcher helps. */
+/* Work that is repeated. in, back, past: lines that are read, written back, and stored past the caches. core_milli, least_milli (0: the same): its time
+ * within the core, at most and at least. in_core_milli: the bound by entries of the core's buffers. waiting: instructions that wait for a load. window: the
+ * most lines that the out-of-order window has in flight. level: from the L1 (1) to memory (4). cores: of a socket, at once; of_l2: those that share an L2.
+ * emptied: the caches hold nothing to write back. alone: no prefetcher helps. */
 struct bound_work { uint64_t in, back, past, core_milli, least_milli, in_core_milli, waiting, window; bool remote, emptied, alone; unsigned level, cores, of_l2; };
 struct bound { uint64_t least, most; };
-/* Thousandths of a core cycle: the slowest part alone, and all of them one after the other; where all others together are little, the slowest one
- * hides them. False: a field is missing. */
+/* Thousandths of a core cycle: the slowest part alone, and all parts in series; if all others together are short, the slowest one hides them. False: a
+ * field is missing. */
 bool bound_of(struct machine_text *t, const struct bound_work *w, struct bound *out);
 
 /* An iteration of a stream, 256 bytes of each array: the number of arrays that are loaded and stored. Each thread of a core has its own front end and

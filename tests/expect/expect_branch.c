@@ -1,8 +1,8 @@
-/* tests/expect/expect_branch.c: what a wrong guess costs in the loops of asm/branch.asm, and a store to code, from the text of a machine file.
+/* tests/expect/expect_branch.c: the cost of a misprediction in the loops of asm/branch.asm, and of a store to code, from the text of a machine file.
  *
- * From one wrong guess to the execution of the next choice: core.mispredict_cycles until the right path is allocated, and the chain from the load of the
- * choice to its branch. An iteration without a wrong guess shares fetch, decoding and allocation with its neighbours; behind a wrong guess they begin
- * anew: up to so many cycles more. Not seen here: which port the wrong path took. */
+ * From one misprediction to the execution of the next branch: core.mispredict_cycles until the right path is allocated, and the chain from the load of
+ * the choice to its branch. An iteration that is predicted overlaps fetch, decoding and allocation with its neighbours; after a misprediction these
+ * restart, which adds up to the cycles of anew(). Not modelled: the port that the wrong path took. */
 #include "tests/expect/expect_branch.h"
 
 #include <string.h>
@@ -34,10 +34,10 @@ enum status branch_milli(struct machine_text *t, const char *row, int64_t *least
 	} else if (!strcmp(row, "branch.indirect.penalty")) {
 		chain = field(t, "core", "mispredict_cycles") + chosen + cost_of(t, "shift").latency + one + branch;
 		more = anew(t, 10, 28, 3);
-	} else if (!strcmp(row, "branch.return.penalty")) { /* its address is stored, and forwarded to it */
+	} else if (!strcmp(row, "branch.return.penalty")) { /* the return address is stored, and forwarded to the return */
 		chain = field(t, "core", "mispredict_cycles") + dispatch + larger(cost_of(t, "std").latency, cost_of(t, "sta").latency) + field(t, "store", "forward_cycles") + branch;
 		more = anew(t, 9, 24, 3);
-	} else if (!strcmp(row, "sync.self_modifying_code.penalty")) { /* from the store's retirement on; the next store is sent when it has been allocated */
+	} else if (!strcmp(row, "sync.self_modifying_code.penalty")) { /* from the store's retirement on; the next store dispatches after its allocation */
 		chain = field(t, "core", "smc_cycles") + dispatch + larger(cost_of(t, "std").latency, cost_of(t, "sta").latency);
 		more = anew(t, 11, 20, 4);
 	} else {

@@ -1,4 +1,4 @@
-/* tests/expect/expect_branch.h: what a wrong guess costs in the loops of asm/branch.asm. */
+/* tests/expect/expect_branch.h: the cost of a misprediction in the loops of asm/branch.asm. */
 #ifndef TESTS_EXPECT_BRANCH_H
 #define TESTS_EXPECT_BRANCH_H
 

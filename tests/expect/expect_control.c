@@ -1,6 +1,7 @@
-/* tests/expect/expect_control.c: what control words and flushed products take, from the text of a machine file.
+/* tests/expect/expect_control.c: the times of loading control words and of flushed products, from the text of a machine file.
  *
- * At least what the slowest of allocation, sequencer, ports and the wait for the word needs; at most what begins in whole cycles beside it. */
+ * At least the slowest of allocation, ports and the wait for the word; at most the slowest of these, the front end and the reservation station, and
+ * the rounding to whole cycles. */
 #include "tests/expect/expect_control.h"
 
 #include <string.h>
@@ -8,7 +9,7 @@
 #include "tests/expect/expect_core.h"
 #include "tests/expect/expect_ports.h"
 
-#define EVENTS 8 /* of an iteration */
+#define EVENTS 8 /* an iteration */
 
 static int64_t field(struct machine_text *t, const char *section, const char *key) { return (int64_t)machine_field(t, section, key); }
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
@@ -58,7 +59,7 @@ enum status control_milli(struct machine_text *t, const char *row, int64_t *leas
 	if (!mxcsr && strncmp(row, "exec.fpcw", 9))
 		return ST_MISSING;
 	word(t, mxcsr ? "ldmxcsr" : "fldcw", mxcsr ? "mxcsr_cycles" : "fpcw_cycles", least_milli, most_milli);
-	/* the baseline loads alone */
+	/* the baseline only loads */
 	const int64_t tail = field(t, "core", "macrofusion") == 2 ? 1 : 2, slots = (EVENTS + tail) * 1000 / EVENTS / width(t), base = larger(slots, 1000 / larger(1, cost_of(t, "load").ports));
 
 	*least_milli -= larger(base, 1000 * (EVENTS + tail) / EVENTS / larger(1, field(t, "front", "decode_width")));

@@ -1,4 +1,4 @@
-/* tests/expect/expect_control.h: what control words and flushed products take. */
+/* tests/expect/expect_control.h: the times of loading control words and of flushed products. */
 #ifndef TESTS_EXPECT_CONTROL_H
 #define TESTS_EXPECT_CONTROL_H
 

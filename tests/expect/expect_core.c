@@ -1,6 +1,6 @@
 /* tests/expect/expect_core.c: what rows of bench/catalogue/pairs.def should find, from the text of a machine file.
  *
- * Each formula is the way of the kernel's critical chain through the rules at the head of pmu/sim/core/core.c and of
+ * Each formula follows the kernel's critical chain through the rules at the head of pmu/sim/core/core.c and of
  * FORMAT.md: an operation dispatches core.dispatch_cycles after it was allocated, and so on. Cycles in thousandths. */
 #include "tests/expect/expect_core.h"
 
@@ -268,7 +268,7 @@ enum status expect_core(const char *machine, const char *format, const char *row
 		{ "exec.partial_flags.penalty", true, flags_stall ? larger(C(latency(t, "int")), stalled_milli(t, flags_stall)) - larger(C(latency(t, "int")), added) : 0 },
 		{ "exec.partial_register.penalty", true, register_stall ? stalled_milli(t, register_stall) - copied : 0 },
 		{ "exec.bypass_delay.penalty", true, C(field(t, "core", "bypass_cycles")) },
-		/* a chain through memory either way */
+		/* the baseline is a chain through memory as well */
 		{ "sync.lock.penalty", true, C(latency(t, "lock") - forward(t) - latency(t, "int")) },
 		{ "sync.split_lock.penalty", true, C(latency(t, "lock") + field(t, "core", "split_lock_cycles") - forward(t) - latency(t, "int")) },
 		{ "sync.mfence.penalty", true, C(latency(t, "mfence")) - nop_milli(t) },

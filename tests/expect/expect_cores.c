@@ -1,7 +1,7 @@
 /* tests/expect/expect_cores.c: what rows of bench/catalogue/cores.def should find, from the text of a machine file.
  *
- * L is the L3's lookup, or that of the last cache where there is no L3; what answers beyond adds to it (FORMAT.md,
- * sections l3, complex, link and dram). Core cycles; uncore cycles and ps are rounded up to them. */
+ * A load takes the lookup of the L3, or of the last cache if there is no L3, and the time of whatever answers beyond it
+ * (FORMAT.md, sections l3, complex, link and dram). In core cycles; uncore cycles and ps are rounded up to them. */
 #include "tests/expect/expect_cores.h"
 
 #include <string.h>
@@ -45,9 +45,9 @@ static uint64_t beyond(struct machine_text *t, uint64_t time_ps) { return lookup
 static uint64_t hit(struct machine_text *t) { return machine_field(t, "dram", "open_page") ? machine_field(t, "dram", "page_hit_ps") : 0; }
 static uint64_t miss(struct machine_text *t) { return machine_field(t, "dram", "open_page") ? machine_field(t, "dram", "page_miss_ps") : 0; }
 
-/* A chase made cold by CLFLUSH is spread over 16 pages of 2 MiB, or half of what the DTLB holds of them: by chance as
- * many of its loads meet an open row as all open rows together are part of that. Where the DTLB has no entries for such pages it is the first 4 KiB of
- * each of 32: of those one in 32 at least. So many thousandths of a cycle a load less. */
+/* Thousandths of a cycle a load that a chase made cold by CLFLUSH gains from open rows. It spans 16 pages of 2 MiB, or fewer: half of the DTLB's entries for
+ * them; a load finds its row open with the probability that a byte of the span lies in an open row. If the DTLB has no entries for such pages, the chase
+ * uses the first 4 KiB of each of 32 pages, and the probability is at least 1/32. */
 static uint64_t met_milli(struct machine_text *t)
 {
 	uint64_t pages = machine_field(t, "dtlb", "large_entries") / 2, span = (!machine_field(t, "dtlb", "large_entries") ? 32 : pages && pages < 16 ? pages : 16) * 0x200000;
@@ -58,8 +58,8 @@ static uint64_t met_milli(struct machine_text *t)
 	return 1000 * (ps(t, hit(t)) + ps(t, miss(t))) * ((open < span ? open : span) / 1024) / (span / 1024);
 }
 
-/* A modified line that was read goes home behind the answer. The next load, which asks after its lookup, waits for what is then left
- * of that on the link or, where homes answer, on its channel if that is the same: so many cycles at most. */
+/* A modified line that was read is written to its home after the answer. The next load, which is requested after its lookup, waits for the rest of that
+ * write on the link or, if homes answer, on the channel if both have the same: at most that many cycles. */
 static uint64_t behind(struct machine_text *t, bool by_home)
 {
 	const uint64_t rate = by_home ? machine_field(t, "dram", "channel_bytes_per_second") : machine_field(t, "link", "bytes_per_second");
@@ -74,8 +74,8 @@ static void by_chance(struct machine_text *t, const char *key, uint64_t *least, 
 	*least = *most - met_milli(t) / 1000;
 }
 
-/* How many rows a window of so many lines in a row, going round, opens each time since banks had to open others of it; so many lines
- * behind those that begin a row of every channel. */
+/* The number of rows that each pass over a window of that many consecutive lines opens again because their banks opened other rows of the window.
+ * begins: the window's first line, counted from a line at which every channel begins a row. */
 static uint64_t reopened(struct machine_text *t, uint64_t begins, uint64_t lines)
 {
 	const uint64_t channels = machine_field(t, "dram", "channels"), banks = machine_field(t, "dram", "banks"), row_lines = machine_field(t, "dram", "page_bytes") / 64;
@@ -92,7 +92,8 @@ static uint64_t reopened(struct machine_text *t, uint64_t begins, uint64_t lines
 	return count;
 }
 
-/* Windows of 64 and 128 KiB at the beginning of any page of 2 MiB: what rows that are opened again cost, in thousandths of a cycle a load. */
+/* The cost of rows that are opened again, of windows of 128 KiB minus windows of 64 KiB, at the beginning of any page of 2 MiB, in thousandths of a cycle
+ * a load. */
 static void opened_milli(struct machine_text *t, uint64_t *least, uint64_t *most)
 {
 	const uint64_t stripe = machine_field(t, "dram", "channels") * (machine_field(t, "dram", "page_bytes") / 64), cost = 1000 * (ps(t, hit(t)) + ps(t, miss(t)));
@@ -109,7 +110,7 @@ static void opened_milli(struct machine_text *t, uint64_t *least, uint64_t *most
 	} while (begins);
 }
 
-/* Of so many lines at random those that have their bank for themselves, in thousandths of the shorter window's 1024. */
+/* The number of lines, of that many random ones, that have their bank to themselves, in thousandths of the shorter window's 1024. */
 static uint64_t alone(struct machine_text *t, uint64_t lines)
 {
 	const uint64_t banks = machine_field(t, "dram", "channels") * machine_field(t, "dram", "banks");
@@ -120,9 +121,9 @@ static uint64_t alone(struct machine_text *t, uint64_t lines)
 	return part * lines / 1024 / 1000;
 }
 
-/* A last level that may have lost some of the 128 KiB that are visited at random, as many others between: flushing these, which
- * loads them, opens their rows. What has its bank for itself then finds its row open: so many thousandths of a cycle a load
- * more in windows of 2048 than in windows of 1024 lines, or less. */
+/* The last level may have evicted some of the 128 KiB that are visited at random, with as many other lines between. Flushing such lines loads them, which
+ * opens their rows; a line with a bank to itself then finds its row open. By how many thousandths of a cycle a load this makes windows of 2048 lines
+ * cheaper (less) or dearer (more) than windows of 1024. */
 static void flushed_open(struct machine_text *t, uint64_t *less, uint64_t *more)
 {
 	const uint64_t l3 = machine_field(t, "l3", "bytes"), l2 = machine_field(t, "l2", "bytes"), few = alone(t, 1024), many = alone(t, 2048);
@@ -136,7 +137,7 @@ enum status expect_cores(const char *machine, const char *format, const char *ro
 {
 	struct machine_text t = { machine, format, false };
 	uint64_t complexes = machine_field(&t, "topology", "complexes") ? machine_field(&t, "topology", "complexes") : 1;
-	uint64_t dies = machine_field(&t, "control", "amd_topology") && machine_field(&t, "topology", "dies") ? machine_field(&t, "topology", "dies") : 1; /* as CPUID tells */
+	uint64_t dies = machine_field(&t, "control", "amd_topology") && machine_field(&t, "topology", "dies") ? machine_field(&t, "topology", "dies") : 1; /* as CPUID reports */
 	uint64_t clusters = machine_field(&t, "topology", "cores") / complexes / (machine_field(&t, "l2", "cores") ? machine_field(&t, "l2", "cores") : 1);
 	uint64_t near_clean = beyond(&t, machine_field(&t, "complex", "clean_ps")), near_written = beyond(&t, machine_field(&t, "complex", "modified_ps"));
 	bool l3 = machine_field(&t, "l3", "bytes"), two = clusters > 1, three = clusters > 2, sockets = machine_field(&t, "topology", "sockets") > 1;
@@ -152,7 +153,7 @@ enum status expect_cores(const char *machine, const char *format, const char *ro
 	uint64_t capacity = machine_field(&t, "dram", "channels") * machine_field(&t, "dram", "banks") * machine_field(&t, "dram", "page_bytes");
 	uint64_t closed = written + (by_home && capacity < 65536 ? ps(&t, hit(&t)) + ps(&t, miss(&t)) : 0) + behind(&t, by_home);
 	uint64_t open = beyond(&t, machine_field(&t, "dram", "local_ps")) - ps(&t, hit(&t));
-	/* helpers' lines, 1024 of them, must stay in half of an L2 */
+	/* the helpers' 1024 lines must fit in half of an L2 */
 	bool stay = machine_field(&t, "l2", "bytes") >= 2 * 1024 * 64;
 
 	by_chance(&t, "remote_ps", &far_least, &far_most);
@@ -212,7 +213,7 @@ enum status expect_cores(const char *machine, const char *format, const char *ro
 	if (!strcmp(row, "sync.false_sharing.penalty")) { /* instead of a locked addition in the L1 */
 		found = true;
 		there = two;
-		const int64_t loss = (int64_t)modified(&t) + cost_of(&t, "load").latency - cost_of(&t, "lock").latency; /* its load comes within its time */
+		const int64_t loss = (int64_t)modified(&t) + cost_of(&t, "load").latency - cost_of(&t, "lock").latency; /* the lock's latency includes its load */
 
 		/* both request from the same slice by turns, twice each: a request during the other's occupancy waits for the rest of it */
 		least = loss > 0 ? 1000 * loss : 0;
@@ -225,7 +226,7 @@ enum status expect_cores(const char *machine, const char *format, const char *ro
 			return ST_MISSING; /* not modelled: how two threads share a core's buffers */
 		if (there && !loaded_milli(&t, &least, &most))
 			return t.missing ? ST_SYNTAX : ST_MISSING;
-		/* of 96 loads some more or fewer find their row open by chance: three standard errors of alone and loaded; and there are more starts than are followed */
+		/* how many of 96 loads find their row open is chance: three standard errors, of alone and loaded; and there are more starts than the model has */
 		const int64_t chance = machine_field(&t, "dram", "open_page") ? 1000 * (int64_t)(ps(&t, hit(&t)) + ps(&t, miss(&t))) / 5 : 0;
 		const int64_t starts = (most / 50 > 500 ? most / 50 : 500) + chance + (most - least) / 4;
 

@@ -36,7 +36,7 @@ static int64_t picoseconds(struct machine_text *t, int64_t n)
 	return (int64_t)((hz3 * (uint64_t)n + 2999999999999ull) / 3000000000000ull);
 }
 
-/* As many loads under way as go. */
+/* As many loads in flight as possible. */
 static enum status overlap(struct machine_text *t, bool memory, struct expectation *out)
 {
 	int64_t low, high;
@@ -47,10 +47,10 @@ static enum status overlap(struct machine_text *t, bool memory, struct expectati
 	return ST_OK;
 }
 
-/* exec.chain_distribution: thousandths of a cycle an addition, one chain of `length` begun every `period` cycles. Each goes on
- * by an addition in fp_add's latency. The next one begins as soon as allocation comes to it: what of the chains before has
- * not been dispatched fits into the reservation station, and what lies behind the oldest of them that has not ended, which
- * is all that cannot retire, into the reorder buffer. No faster than additions find ports and slots. */
+/* exec.chain_distribution: thousandths of a cycle an addition, if one chain of `length` begins every `period` cycles. A chain
+ * executes one addition per latency of fp_add. It begins as soon as it is allocated: the additions of earlier chains that have
+ * not dispatched fit in the reservation station, and all from the oldest unfinished addition on, which cannot retire, in the
+ * reorder buffer. Ports and slots bound the period. */
 static int64_t chains_milli(struct machine_text *t, int64_t length)
 {
 	const struct cost add = cost_of(t, "fp_add");
@@ -70,7 +70,7 @@ static int64_t chains_milli(struct machine_text *t, int64_t length)
 	return 1000 * period / length;
 }
 
-/* How long a line keeps its slice. */
+/* The time that a line occupies its slice. */
 static int64_t slice_milli(struct machine_text *t)
 {
 	return field(t, "l3", "bytes") ? 1000 * field(t, "l3", "busy_uncore_cycles") * field(t, "clock", "core_ratio") / most(1, field(t, "clock", "uncore_ratio")) : 0;
@@ -113,8 +113,9 @@ static int64_t occupancy_milli(struct machine_text *t)
 	return most(channels > 1 ? channels * line_milli(t) : 0, field(t, "l3", "slices") > 1 ? slice_milli(t) : 0);
 }
 
-/* The chain of additions hides a line's way from memory, up to 32 elements ahead, unless as many lines as can be on their way take longer, or their channels. Behind a
- * chain comes an element's address and then the element: what of this chain waits for its turn hides these two loads, as far as there is room for it. */
+/* The chain of additions hides the latency of a line from memory, up to 32 elements ahead, unless the lines in flight (Little's law) or their channels take
+ * longer. Behind a chain the element's address is loaded, then the element: the waiting part of the chain hides these two loads as far as the reservation
+ * station and the reorder buffer have room for it. */
 #define GATHER_BESIDE 12 /* the other slots of an element */
 static enum status gather(struct machine_text *t, struct expectation *out)
 {
@@ -150,14 +151,14 @@ bool curve_may_hide(const char *machine, const char *format, const char *row)
 	const int64_t second = one.least_milli - (field(t, "dram", "open_page") ? 1000 * (picoseconds(t, field(t, "dram", "page_hit_ps")) + picoseconds(t, field(t, "dram", "page_miss_ps"))) : 0);
 	const int64_t entries = (size.least_milli + size.most_milli) / 2000, channels = most(1, field(t, "dram", "channels"));
 
-	if (queue) { /* lines that are late by half of a load, as the channel that most of them go through, the L2's port or slices let them by; so are those that come from the L2 in time; or
-		 * a line more waits in the read tracker instead */
+	if (queue) { /* the step is hidden if half of the second miss is shorter than the lines' time on their busiest channel, the L2's port or the slices, or
+		      * than that of loads from the L2; or if a further line waits in the read tracker instead */
 		const int64_t late = most(line_milli(t) * channels * ((entries + channels - 1) / channels), entries * filler_milli(t, row, entries));
 		const int64_t loads = 1000 * (field(t, "l2", "cycles") + entries / 2 / most(1, cost_of(t, "load").ports));
 
 		return 2 * most(late, loads) > second || field(t, "sq", "entries") > field(t, "gq", "read");
 	}
-	/* the time that a line occupies its channel, or slice, must not look like the step of a full buffer: which is what is left of the second miss */
+	/* the time that a line occupies its channel or slice must not look like the step of a full buffer, which is the rest of the second miss */
 	if (!strcmp(row, "size.fill_buffers.entries") && entries * filler_milli(t, row, entries) + 3 * occupancy_milli(t) > second)
 		return true;
 	/* stores are written while the next iteration's stores wait for entries */

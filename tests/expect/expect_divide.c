@@ -1,8 +1,8 @@
-/* tests/expect/expect_divide.c: what divisions take, from the text of a machine file.
+/* tests/expect/expect_divide.c: the times of divisions, from the text of a machine file.
  *
- * A division of integers is tens of uops: where the reorder buffer or the station does not hold several of them, what the loop
- * takes depends on when each entry is given back. So the loop is followed group by group through the rules at the head of
- * pmu/sim/core/core.c. The front end is a bound beside that: the sequencer gives each division, the decoders the rest. */
+ * An integer division is tens of uops. If the reorder buffer or the station does not hold several divisions, the loop's time
+ * depends on when each entry is released. So the loop is followed group by group through the rules at the head of
+ * pmu/sim/core/core.c. The front end is a separate bound: the sequencer delivers the divisions, the decoders the rest. */
 #include "tests/expect/expect_divide.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 #include "tests/expect/expect_core.h"
 
-#define ITERATIONS 16              /* the second half is the answer */
+#define ITERATIONS 16              /* the second half is the result */
 #define DIVISIONS 4           /* an iteration */
 #define UOPS_MOST 201         /* of one instruction */
 #define GROUPS (ITERATIONS * (DIVISIONS * (UOPS_MOST + 2) + 2))
@@ -29,12 +29,12 @@ int64_t divide_cycles(struct machine_text *t, const char *class, int64_t bits, i
 
 struct core {
 	int64_t width, retire_width, rob, rs, dispatch;
-	int64_t groups;               /* that came */
+	int64_t groups;               /* that have retired */
 	int64_t alloc, alloc_slots, retire, retire_slots;
 	int64_t retired[GROUPS];
 	uint16_t in_station[CYCLES], busy[CYCLES]; /* groups; ports */
 	unsigned iteration;                /* of the ports: the one at which the search begins */
-	int64_t divider;              /* free from then on */
+	int64_t divider;              /* the cycle from which it is free */
 };
 
 /* A group that needs no entry of the station, or that dispatches later (core_left). */
@@ -80,7 +80,7 @@ static void core_retire(struct core *c, int64_t done)
 	c->retired[c->groups++] = c->retire = at;
 }
 
-/* An instruction of one group. Free: nothing is sent. When its result is there. */
+/* An instruction of one group; returns when its result is ready. free: it needs no port. */
 static int64_t core_simple(struct core *c, const struct cost *cost, bool free, int64_t ready)
 {
 	const int64_t at = core_allocate(c, !free), done = free ? larger(at, ready) : core_send(c, cost, cost->busy, false, at, ready) + cost->latency;
@@ -110,7 +110,7 @@ static int64_t loop_milli(struct machine_text *t, const char *class, int64_t lat
 		for (int64_t i = 0; i < DIVISIONS; i++) {
 			a = core_simple(c, &one, interval && copies_free, interval ? 0 : a);
 
-			const int64_t zero = core_simple(c, &one, free_zero && !interval, known_zero || interval ? 0 : remainder); /* a MOV, or XOR */
+			const int64_t zero = core_simple(c, &one, free_zero && !interval, known_zero || interval ? 0 : remainder); /* a MOV for an interval, else an XOR */
 			const int64_t done = core_send(c, &division, busy, true, core_allocate(c, true), larger(a, zero)) + latency;
 
 			a = remainder = done;

@@ -1,9 +1,9 @@
-/* tests/expect/expect_front.c: what a loop takes in the front end, from the text of a machine file.
+/* tests/expect/expect_front.c: the time of a loop in the front end, from the text of a machine file.
  *
  * The rules are those at the head of pmu/sim/core/core_front.c: a loop of no more than front.loop_uops costs nothing; the uop
  * cache delivers front.uop_cache_width uops a cycle, of one window; decoders take front.decode_width instructions a cycle,
- * one of several uops only as the first, of groups that are fetched one a cycle and at most four cycles ahead; what is more than
- * front.complex_uops comes from the sequencer. Not seen here: length-changing prefixes, more windows than the uop cache has room for. */
+ * one of several uops only as the first, of groups that are fetched one a cycle and at most four cycles ahead; the sequencer delivers
+ * instructions of more than front.complex_uops. Not modelled: length-changing prefixes, more windows than the uop cache has room for. */
 #include "tests/expect/expect_front.h"
 
 #define ITERATIONS 64u        /* the second half of which is the result */
@@ -53,7 +53,7 @@ static struct flow flow_of(struct machine_text *t)
 	return f;
 }
 
-/* The loop begins anew. */
+/* Restarts the loop. */
 static void begin_anew(struct flow *f)
 {
 	f->at = 0;
@@ -62,7 +62,7 @@ static void begin_anew(struct flow *f)
 		f->fetched += f->taken_cycles;
 }
 
-/* A window of the uop cache is left for another, or for its own beginning. */
+/* Leaves a window of the uop cache for another, or for its own beginning. */
 static void window_begins(struct flow *f, uint64_t window)
 {
 	const bool had = f->from_cache;
@@ -99,7 +99,7 @@ static void bubble(struct flow *f, uint64_t until)
 	}
 }
 
-/* The cycle in which the next instruction can be allocated. */
+/* Delivers the next instruction; returns the cycle in which it can be allocated. */
 static uint64_t step(struct flow *f, uint64_t length, uint64_t slots)
 {
 	const uint64_t begins = f->at;

@@ -1,8 +1,8 @@
-/* tests/expect/expect_loaded.c: a load from memory while other cores of the socket read all they can, from the text of a machine file.
+/* tests/expect/expect_loaded.c: a load from memory while other cores of the socket read as fast as they can, from the text of a machine file.
  *
- * Little's law: where the others' lines alone keep channels or slices busy, a load waits behind as many of them as are in flight. At least for half of what they have for
- * certain, beyond what they have in flight during the load's own way; at most for all that fill buffers, super queues and prefetchers can have, each as long as
- * channels, slices and the places of the read tracker, held from the L3 to memory and back, are busy with it. */
+ * Little's law: if the other cores' lines alone keep channels or slices busy, a load waits behind as many of them as are in flight. At least it waits for
+ * half of those that are certainly in flight, beyond the load's own latency. At most it waits for all that fill buffers, super queues and prefetchers can
+ * have in flight, each for the time that it occupies channels, slices and entries of the read tracker, which are held from the L3 to memory and back. */
 #include "tests/expect/expect_loaded.h"
 
 #include "tests/expect/expect_bound.h"

@@ -1,11 +1,11 @@
-/* tests/expect/expect_overlap.c: what a load takes where as many overlap as go, from the text of a machine file: bounds of expect_bound.c. */
+/* tests/expect/expect_overlap.c: the time of a load when as many as possible overlap, from the text of a machine file: bounds of expect_bound.c. */
 #include "tests/expect/expect_overlap.h"
 
 #include "tests/expect/expect_bound.h"
 #include "tests/expect/expect_core.h"
 
 #define FAR_LOADS 24u  /* loads a node of the ring in memory, at most */
-#define NEAR_LOADS 16u /* in the L3 */
+#define NEAR_LOADS 16u /* ... in the L3 */
 
 static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
 static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }

@@ -1,7 +1,7 @@
-/* tests/expect/expect_ports.c: what an iteration of a loop keeps the ports busy for, from the text of a machine file.
+/* tests/expect/expect_ports.c: the time that ports need for an iteration of a loop, from the text of a machine file.
  *
- * What can only go to some ports takes at least as long as these have work together (Hall's theorem): of all sets of ports
- * that are those of some of the classes, the busiest. */
+ * Uops that only certain ports execute need at least their port cycles divided by the number of these ports (Hall's theorem).
+ * The bound is the largest such quotient of all sets of ports that are the union of some classes' ports. */
 #include "tests/expect/expect_ports.h"
 #include "tests/expect/expect_core.h"
 

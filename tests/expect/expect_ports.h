@@ -1,4 +1,4 @@
-/* tests/expect/expect_ports.h: what an iteration of a loop keeps the ports busy for. */
+/* tests/expect/expect_ports.h: the time that ports need for an iteration of a loop. */
 #ifndef TESTS_EXPECT_PORTS_H
 #define TESTS_EXPECT_PORTS_H
 

@@ -1,13 +1,12 @@
-/* tests/expect/expect_threads.c: what two threads of a core leave each other, from the text of a machine file.
+/* tests/expect/expect_threads.c: the throughput of two threads that share a core, from the text of a machine file.
  *
- * fp_add_latency: eight additions one behind the other, and a decrement with its branch. Alone the latency of the additions is
- * all; two threads fit beside each other as long as the adders start both, and where they want one in the same cycle the one
- * that waits is a cycle late: at most one in an iteration's additions and one in its branch, two cycles.
+ * fp_add_latency: a chain of eight additions, and a decrement with its branch. An iteration of one thread takes the latency of
+ * the additions. Two threads overlap as long as issue keeps up. If both need a port in the same cycle, one is a cycle late: at
+ * most once in an iteration's additions and once in its branch, two cycles.
  *
- * l1_miss: a load, an addition, a decrement with its branch, of a line that the L2 has. Alone as fast as the slowest of: issue,
- * the L2, which gives a line in so many cycles, and fill buffers, each of which is taken for the L2's time. Of these both threads
- * have one: together they are no faster than one alone is by any of them, and issue more only where it was issue that bound.
- * 2 % for what of a window is no steady state. */
+ * l1_miss: a load of a line that the L2 has, an addition, a decrement with its branch. One thread is as fast as the slowest of
+ * issue, the L2 (l2.busy_cycles a line) and the fill buffers, each of which is held for the L2's latency. The threads share all
+ * of these: together they are as fast as one alone. 2 % for the part of a window that is not steady state. */
 #include "tests/expect/expect_threads.h"
 
 #include <string.h>

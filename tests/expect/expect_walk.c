@@ -1,13 +1,14 @@
 /* tests/expect/expect_walk.c: loads that walk the page table, from the text of a machine file.
  *
- * A walk takes its fixed time and its loads: the page's own entry, and as many above it as caches of entries do not hold. Each comes from the L1 or the L2: from
- * the L1 for certain where few lines are used between two uses of it, from the L2 where many are. Data come from the L2 with and without walks. */
+ * A walk takes a fixed time and its loads: that of the page's own entry, and those of the entries above it that no paging-structure cache holds. The L1 or
+ * the L2 answers a load: certainly the L1 if few lines are used between two uses of its line, the L2 if many are. Data come from the L2 with and without
+ * walks. */
 #include "tests/expect/expect_walk.h"
 
 #include "tests/expect/expect_core.h"
 
 #define ENTRIES_A_LINE 8u
-#define LOADS 8u /* at a time */
+#define LOADS 8u /* in flight */
 
 static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
 static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
@@ -32,14 +33,14 @@ bool walk_milli(struct machine_text *t, const struct walk_ring *ring, int64_t *l
 {
 	const uint64_t fixed = 1000 * (machine_field(t, "walk", "cycles") + (machine_field(t, "stlb", "entries") ? machine_field(t, "stlb", "cycles") : 0));
 	const uint64_t lines = machine_field(t, "l1d", "bytes") / 64, differs = 1000 * (machine_field(t, "l2", "cycles") - smaller(machine_field(t, "l2", "cycles"), machine_field(t, "l1d", "cycles")));
-	/* each line of entries is used for one page of its own, or for all of them in a row; each use brings data beside it */
+	/* a line of entries is used for one of its pages at a time (passes), or for all of them in a row; each use loads a line of data as well */
 	const uint64_t between = ring->passes ? ring->nodes / ENTRIES_A_LINE * 2 : ring->nodes;
 	uint64_t least, most;
 
 	loads_milli(t, ring, between, &least, &most);
 	if (ring->grouped) /* seven of eight entries are in the line that has just arrived */
 		most = larger(least, 1000 * machine_field(t, "l1d", "cycles")) + differs / ENTRIES_A_LINE + (most - smaller(most, least)) / ENTRIES_A_LINE;
-	/* data of pages far apart fill sets of the L1 unevenly, lines behind each other do not */
+	/* data of pages that are far apart fill the L1's sets unevenly, consecutive lines do not */
 	*most_milli = (int64_t)(fixed + most + (ring->nodes > lines / 2 ? differs : 0));
 	*least_milli = (int64_t)(fixed + least) - (int64_t)(machine_field(t, "l1d", "policy") ? differs / 4 : 0);
 	return !t->missing;
@@ -53,7 +54,7 @@ bool walkers_milli(struct machine_text *t, uint64_t pages, int64_t *least_milli,
 	uint64_t least, most;
 
 	loads_milli(t, &ring, pages, &least, &most);
-	/* eight at a time, of which the first one says where the next eight are: a round of walks, and its data */
+	/* eight at a time, of which the first one has the address of the next eight: a round of walks, and its data */
 	*least_milli = (int64_t)larger((walk + least) / walkers, port);
 	*most_milli = (int64_t)((walk + least) / walkers + (walk + most + node) / LOADS + 2 * port + 1000);
 	return !t->missing;

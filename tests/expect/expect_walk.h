@@ -4,9 +4,10 @@
 
 #include "tests/expect/expect.h"
 
-/* A chase through n nodes, one a page, that no level of the TLB holds, over one through as many lines next to each other; units: loads of the
- * shorter window; spread: after so many pages the node's line within its page moves on by one, after so many of spread_far (0: none) once more. Pages in groups of 8 whose entries share a line: again and again, each time
- * another page of each group (passes), or all of a group one after the other (grouped). Thousandths of a cycle, of several orders the least and the most. */
+/* The excess of a chase through n nodes, one a page, more than any level of the TLB holds, over a chase through as many consecutive lines; thousandths of
+ * a cycle, the least and the most of several orders. units: loads of the shorter window. spread: after that many pages the node's line within its page
+ * advances by one; spread_far: after that many (0: never) by one more. Pages form groups of 8 whose entries share a line. passes: each pass visits another
+ * page of each group; grouped: all pages of a group are visited in a row. */
 struct walk_ring { uint64_t page_bytes, nodes, units, spread, spread_far; bool passes, grouped; };
 bool walk_milli(struct machine_text *t, const struct walk_ring *ring, int64_t *least_milli, int64_t *most_milli);
 /* From one walk to the next with eight loads in flight, one a page of a ring of that many pages. */
