@@ -1,4 +1,4 @@
-/* tests/unit/rigs/core_bench.c: decode, execute, account in a loop over a flat piece of memory. */
+/* tests/unit/rigs/core_bench.c: decodes, executes and accounts for instructions in a loop, over flat memory. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <setjmp.h>
@@ -173,7 +173,7 @@ uint64_t core_bench_run(struct core_bench *b, uint64_t count)
 uint64_t core_bench_slope(struct core_bench *b, uint64_t n)
 {
 	core_bench_run(b, n);
-	core_bench_run(b, n); /* the predictor knows how a run begins after another one */
+	core_bench_run(b, n); /* the predictor has seen the beginning of a run that follows another */
 	uint64_t once = core_bench_run(b, n), twice = core_bench_run(b, 2 * n);
 	return (twice - once) * 1000 / n;
 }
@@ -207,6 +207,6 @@ struct machine core_bench_machine(const char *name)
 	assert_non_null(f);
 	if (machine_read(f->name, f->text, f->bytes, &m, problem, sizeof(problem)) != ST_OK)
 		fail_msg("%s", problem);
-	m.firmware_runs = 0; /* what is counted is what the test does */
+	m.firmware_runs = 0; /* counts are of the test's code alone */
 	return m;
 }

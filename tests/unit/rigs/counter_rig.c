@@ -13,7 +13,7 @@ static void *rig_memory(void *self, uint64_t va, unsigned bytes, bool write)
 {
 	struct counter_rig *r = self;
 	(void)write;
-	if (!r->m.pmu_ds64) /* what 32 bits leave of an address */
+	if (!r->m.pmu_ds64) /* its records truncate addresses to 32 bits */
 		va |= RIG_MEMORY_VA >> 32 << 32;
 	return va >= RIG_MEMORY_VA && va + bytes <= RIG_MEMORY_VA + RIG_MEMORY ? r->memory + (va - RIG_MEMORY_VA) : NULL;
 }

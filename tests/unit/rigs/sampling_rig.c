@@ -14,7 +14,7 @@
 #include "tests/unit/rigs/sampling_rig.h"
 #include "tests/unit/support/sim_look.h"
 
-/* What sampling writes, beside the counters themselves. */
+/* Registers that sampling writes, apart from the counters. */
 static const uint32_t watched[] = { 0x186, 0x187, 0x188, 0x189, 0x1A6, 0x1C8, 0x1D9, 0x38D, 0x38F, 0x3F1, 0x3F6, 0x600, 0xC0011030, 0xC0011033 };
 static uint64_t before[2][COUNT_OF(watched)];
 
@@ -41,7 +41,7 @@ void sampling_open_machine(struct sampling_rig *r, const char *machine, void (*c
 	for (unsigned core = 0; core < 2; core++)
 		for (unsigned i = 0; i < COUNT_OF(watched); i++) {
 			uint64_t value = 0;
-			(void)!r->a->ops->rdmsr(r->a->self, core, watched[i], &value); /* some machines lack some */
+			(void)!r->a->ops->rdmsr(r->a->self, core, watched[i], &value); /* a machine may lack some of them */
 			before[core][i] = value;
 		}
 	r->map = (struct mapping){ .va = SPACE_DATA, .bytes = bytes, .page_bytes = PAGE_2M };

@@ -10,7 +10,7 @@
 #include "bench/suite/suite.h"
 #include "tests/unit/rigs/stall_rig.h"
 
-#define UNITS_MILLI 1000 /* counts are of a unit in thousandths: of a million units, times a thousand */
+#define UNITS_MILLI 1000 /* a profile's thousandths per unit, times this: the count of a million units */
 
 static void add_event(const struct cpu *cpu, const struct event **events, unsigned *n, const struct event *e)
 {
@@ -55,7 +55,7 @@ void stall_rig_close(struct stall_rig *g)
 	loop_close(&g->run);
 }
 
-/* The number of events that the planner takes at once. */
+/* Counts no more events than the planner takes at once. */
 static bool count_batch(struct stall_rig *g, const struct row *row, const struct event *const *events, unsigned n, struct stall_counts *out)
 {
 	static struct profile_result r;

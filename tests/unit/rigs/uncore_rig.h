@@ -1,4 +1,4 @@
-/* tests/unit/rigs/uncore_rig.h: a simulated machine with uncore boxes below trace and guard, and arrays on each node. */
+/* tests/unit/rigs/uncore_rig.h: a simulated machine with uncore boxes, accessed through guard and trace, with an array on each of two nodes. */
 #ifndef TESTS_UNIT_UNCORE_RIG_H
 #define TESTS_UNIT_UNCORE_RIG_H
 
@@ -25,17 +25,17 @@ struct uncore_rig {
 	struct mapping array[2], lock;
 };
 
-/* Opens it below trace and guard, without arrays: whoever maps its own looks for the boxes then. */
+/* Opens the machine without arrays and boxes: the test maps its own memory, then calls uncore_find. */
 void uncore_rig_open_bare(struct uncore_rig *r, const struct machine *m);
-/* Opens it with arrays and lets the driver look for boxes; the prefetchers are off. Fails the test when something does not go. */
+/* Opens the machine with arrays and prefetchers off, and finds its boxes. Any failure fails the test. */
 void uncore_rig_open(struct uncore_rig *r, const struct machine *m);
-/* Puts everything back through the guard, which must succeed and have refused nothing. */
+/* Closes; the guard must restore all registers and must have refused nothing. */
 void uncore_rig_close(struct uncore_rig *r);
-/* A kernel of asm/ on a core, through the measuring wrapper. */
+/* Runs a kernel of asm/ on a core in the measuring wrapper. */
 void uncore_rig_run(struct uncore_rig *r, unsigned core, const char *kernel, const uint64_t *arguments, unsigned n);
-/* Plans the events, all in one run, and starts them on a socket. */
+/* Plans the events, which must fit in one run, and starts them on a socket. */
 void uncore_rig_start(struct uncore_rig *r, struct uncore_plan *plan, const char *const *names, unsigned n, unsigned socket);
-/* Findings of the machine so far; the latest one's words, NULL if there is none. */
+/* The number of the machine's findings so far; *why: the text of the latest, NULL if there is none. */
 uint64_t uncore_rig_findings(struct uncore_rig *r, enum finding_kind *kind, const char **why);
 
 #endif

@@ -13,7 +13,7 @@
 
 #define CORES 2u
 
-/* Whose lines are current now: a sink's `self` is the machine's. */
+/* The rig whose lines line_moved counts; NULL outside work_rig_count. */
 static struct work_rig *current;
 
 static void line_moved(void *self, unsigned socket, unsigned unit, enum uncore_signal sig, uint64_t from, uint64_t to, unsigned n,
@@ -26,7 +26,7 @@ static void line_moved(void *self, unsigned socket, unsigned unit, enum uncore_s
 
 void work_rig_open(struct work_rig *g, const char *text)
 {
-	char *alone = loop_changed(text, "firmware", "runs", "0"); /* all lines that move are the work's */
+	char *alone = loop_changed(text, "firmware", "runs", "0"); /* every line that moves is the work's */
 	memset(g, 0, sizeof(*g));
 	loop_open(&g->run, alone);
 	free(alone);

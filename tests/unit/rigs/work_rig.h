@@ -1,5 +1,5 @@
-/* tests/unit/rigs/work_rig.h: workloads on a simulated machine between two looks at its counters, beside the lines that memory took and
- * gave meanwhile. Failures fail the running cmocka test. */
+/* tests/unit/rigs/work_rig.h: counts events of workloads on a simulated machine, and the lines that its memory read and wrote
+ * meanwhile. Failures fail the running cmocka test. */
 #ifndef TESTS_WORK_RIG_H
 #define TESTS_WORK_RIG_H
 
@@ -9,7 +9,7 @@
 struct work_rig {
 	struct loop_run run;
 	struct bench bench;
-	uint64_t lines; /* read and written whole by memory of the first socket during the last work_rig_count */
+	uint64_t lines; /* lines that the first socket's memory read, or wrote in full, during the last work_rig_count */
 };
 
 void work_rig_open(struct work_rig *g, const char *text);

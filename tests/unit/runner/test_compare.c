@@ -1,4 +1,4 @@
-/* The statistics of comparisons: known quantiles, tables of equal runs, planted changes. */
+/* Statistics of comparisons: Student's t agrees with published tables, equal runs hardly ever show a change, and planted changes are found. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@ static double normal(void)
 	return sqrt(-2 * log(uniform())) * cos(6.283185307179586 * uniform());
 }
 
-/* One boot of a row: its windows lie around what this boot makes of the true value; median and deviation as the suite's. */
+/* Simulates one boot of a row: the boot shifts the true value, and the windows vary around that; median and deviation as the suite computes them. */
 static void boot(double truth, double between, double within, double *value, double *spread)
 {
 	double windows[WINDOWS], sorted[WINDOWS], work[WINDOWS], centre = truth * (1 + between * normal());
@@ -40,8 +40,8 @@ static void boot(double truth, double between, double within, double *value, dou
 
 struct table { double a[ROWS][BOOTS], b[ROWS][BOOTS], sa[ROWS][BOOTS], sb[ROWS][BOOTS]; struct difference d[ROWS]; };
 
-/* Half of the rows are of the core alone (boots differ by 0.02 %, windows by 0.05 %), half of shared levels (0.3 %, 0.5 %).
- * `planted` of row k is a change of side B. Returns how many rows were called changed. */
+/* Half of the rows are of the core alone (standard deviation of boots 0.02 %, of windows 0.05 %), half of shared levels (0.3 %, 0.5 %).
+ * `planted` is the relative change of row k on side B. Returns the number of rows called changed. */
 static unsigned compare(struct table *t, unsigned boots, unsigned k, double planted)
 {
 	static const unsigned samples[BOOTS] = {WINDOWS, WINDOWS, WINDOWS, WINDOWS, WINDOWS};
@@ -86,7 +86,7 @@ static void test_compare_three_boots_of_equal_tables(void **state)
 	assert_true(wrong <= TABLES / 100);
 }
 
-/* A change of 3 % of one row, up or down, core or shared: found, and nothing else with it. */
+/* A change of one row by 3 %, up or down, of the core or a shared level, is found in 99 % of comparisons, and another one in at most 1 %. */
 static void test_compare_finds_a_planted_change(void **state)
 {
 	(void)state;
@@ -113,7 +113,7 @@ static void test_compare_of_one_boot_says_so(void **state)
 	assert_int_equal(t.d[0].change, CHANGE_ONE_BOOT);
 }
 
-/* Equal values of a simulated machine have no spread at all: the last digit is no change, 1 % is. */
+/* A simulated machine's values have no spread: a difference in the last digit is no change, one of 1 % is. */
 static void test_compare_without_spread_ignores_the_last_digit(void **state)
 {
 	(void)state;
@@ -129,7 +129,7 @@ static void test_compare_without_spread_ignores_the_last_digit(void **state)
 	assert_int_equal(d.change, CHANGE_REAL);
 }
 
-/* From tables of Student's t: two-sided 5 %, 1 % and 0.1 %. */
+/* Two-sided 5 %, 1 % and 0.1 % points from tables of Student's t. */
 static void test_compare_students_t_agrees_with_tables(void **state)
 {
 	(void)state;

@@ -1,4 +1,4 @@
-/* The native backend: kernels run, pages have the requested size, faults and time-outs are statuses. */
+/* The native backend runs kernels, maps pages of the requested size, and returns faults and time-outs as statuses. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@
 static struct native *native;
 static const struct access *a;
 
-/* In the test itself, not in a fixture: cmocka puts its own signal handlers around each function. */
+/* Called by the test, not as its set-up: cmocka installs its own signal handlers around each function that it calls. */
 static void open_native(void)
 {
 	char problem[128] = "";
@@ -74,7 +74,7 @@ static void test_native_runs_all_cores_together(void **state)
 	unsigned close = 0;
 	if (a->cores < 2)
 		skip();
-	/* How far apart the first two cores start; others use this machine: some of the runs must be close. */
+	/* Other processes delay a core's start, so only some of the runs must start both cores together. */
 	for (unsigned i = 0; i < 200; i++) {
 		struct measure_block *b[2] = {add_chain(0, 100, &jobs[0]), add_chain(1, 100, &jobs[1])};
 		assert_int_equal(a->ops->run(a->self, jobs, 2, 0), ST_OK);
@@ -92,8 +92,8 @@ static void test_native_tsc_runs_at_the_calibrated_rate(void **state)
 {
 	(void)state;
 	open_native();
-	/* Both clocks read side by side, again when something came in between; not through the core's thread,
-	 * which may wait for its turn. */
+	/* Reads both clocks in succession, and again if that took too long; not through the core's thread, which may have to wait for
+	 * the processor. */
 	uint64_t tsc[2], ns[2], between;
 	for (unsigned i = 0; i < 2; i++) {
 		do {
@@ -107,7 +107,7 @@ static void test_native_tsc_runs_at_the_calibrated_rate(void **state)
 			nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
 	}
 	uint64_t hz = (uint64_t)((unsigned __int128)(tsc[1] - tsc[0]) * 1000000000u / (ns[1] - ns[0]));
-	/* 10 us of 100 ms and of the calibration's 50 ms are 300 ppm. */
+	/* An error of 10 us in these 100 ms and one in the calibration's 50 ms add up to 300 ppm. */
 	assert_in_range(a->tsc_hz, hz - hz / 2000, hz + hz / 2000);
 	uint64_t of_core;
 	assert_int_equal(a->ops->rdtsc(a->self, 0, &of_core), ST_OK);
@@ -125,7 +125,7 @@ static void test_native_answers_cpuid(void **state)
 	assert_int_equal(a->ops->cpuid(a->self, a->cores, 0, 0, &r), ST_RANGE);
 }
 
-/* Code of our own in the scratch area. */
+/* Maps the scratch area and copies the test's code into it. */
 static struct mapping scratch(const uint8_t *code, size_t bytes)
 {
 	struct mapping m = {.va = SPACE_SCRATCH, .bytes = PAGE_4K, .page_bytes = PAGE_4K, .executable = true};
@@ -155,7 +155,7 @@ static void test_native_fault_is_a_status(void **state)
 			assert_int_equal(job.vector, cases[i].vector);
 			assert_int_equal(job.ip, SPACE_SCRATCH + cases[i].at);
 			assert_int_equal(a->ops->unmap(a->self, &m), ST_OK);
-			/* and the core goes on */
+			/* the core still runs jobs */
 			struct measure_block *b = add_chain(core, 10, &job);
 			assert_int_equal(a->ops->run(a->self, &job, 1, 0), ST_OK);
 			assert_int_equal(b->result, 160);
@@ -192,7 +192,7 @@ static void test_native_maps_at_the_window_zeroed(void **state)
 	assert_int_equal(a->ops->unmap(a->self, &m), ST_OK);
 }
 
-/* The kernel's own account of the page size at an address, in KiB; 0 unknown. */
+/* KiB of huge pages that the kernel reports for the mapping at an address; 0: none, or unknown. */
 static unsigned long huge_kib(uint64_t va)
 {
 	char line[512];
@@ -239,7 +239,7 @@ static void test_native_large_pages_are_large_or_refused(void **state)
 		assert_int_equal(s, ST_UNSUPPORTED);
 }
 
-/* Whether the kernel gives one page of 2 MiB of a file in memory, by the shortest way. */
+/* Whether the kernel backs a memfd with a page of 2 MiB, tried without the backend. */
 static bool file_pages_can_be_large(void)
 {
 	int fd = memfd_create("probe", MFD_CLOEXEC);
@@ -266,7 +266,7 @@ static void test_native_repeated_pages_are_large_and_the_same(void **state)
 	if (!m.repeats) {
 		assert_false(file_pages_can_be_large());
 		assert_int_equal(a->ops->unmap(a->self, &m), ST_OK);
-		skip(); /* no page of 2 MiB of a file to be had */
+		skip(); /* the kernel backs no memfd with pages of 2 MiB */
 	}
 	assert_int_equal(huge_kib(m.va + 299 * PAGE_2M), PAGE_2M / 1024);
 	for (uint64_t i = 0; i < 300; i++) {
@@ -279,7 +279,7 @@ static void test_native_repeated_pages_are_large_and_the_same(void **state)
 	struct mapping again = {.va = m.va + 299 * PAGE_2M, .bytes = PAGE_2M, .page_bytes = PAGE_2M, .repeats = true};
 	assert_int_equal(a->ops->map(a->self, &again), ST_REFUSED);
 	assert_int_equal(a->ops->unmap(a->self, &m), ST_OK);
-	/* nothing is left, also where a part of the range was taken */
+	/* the whole range is free again after unmap, and after a mapping that is refused because a part is in use */
 	m = (struct mapping){.va = SPACE_DATA + 3 * PAGE_2M, .bytes = PAGE_4K, .page_bytes = PAGE_4K};
 	assert_int_equal(a->ops->map(a->self, &m), ST_OK);
 	again = (struct mapping){.va = SPACE_DATA, .bytes = 4 * PAGE_2M, .page_bytes = PAGE_2M, .repeats = true};

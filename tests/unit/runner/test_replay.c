@@ -1,4 +1,5 @@
-/* runner/data/trace_*.c: every form of a trace is read; each verdict falls on the line that earns it; processors are numbered. */
+/* runner/data/trace_*.c: lines of every trace format are parsed, each verdict is given on the line that causes it, and a trace's
+ * processors are mapped to the machine's. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@ static void test_trace_lines_of_every_form(void **state)
 		{ "pci_read32 0000:ff:03.4+50 0x1", ST_OK, TRACED_PCI_READ32, 0, 0, 1, 0 }, { "run 2 0x1 0x2", ST_OK, TRACED_RUN, 2, 0, 0, 0 },
 		{ " a-1 [012] d..1. 1.5: write_msr: 38f, value 70000000f", ST_OK, TRACED_WRMSR, 12, 0x38F, 0x70000000F, 0 },
 		{ "perf 1 [000] 2.5: msr:read_msr: 1a4, value 0 #GP", ST_OK, TRACED_RDMSR, 0, 0x1A4, 0, 1 },
-		/* any name of a task: brackets, blanks, colons, a tracepoint's name */
+		/* a task's name may contain brackets, blanks, colons or a tracepoint's name */
 		{ " Web [7] Content-4711 [003] d..1. 87.123: read_msr: 38f, value 7", ST_OK, TRACED_RDMSR, 3, 0x38F, 7, 0 },
 		{ " 1.5: write_msr-9 [001] .... 87.123: read_msr: 38f, value 7", ST_OK, TRACED_RDMSR, 1, 0x38F, 7, 0 },
 		{ "<...>-1   [005]   87.123456: write_msr:            38f, value f", ST_OK, TRACED_WRMSR, 5, 0x38F, 15, 0 }, /* trace-cmd */
@@ -58,7 +59,7 @@ static void test_trace_lines_of_every_form(void **state)
 	}
 }
 
-/* A session on a machine; each line as far as it is an access. */
+/* A replay on a machine, with the number of the last line and its verdict. */
 struct lint { struct machine m; struct trace_cpus cpus; struct backend b; struct trace_replay *replay; unsigned line; struct trace_verdict v; };
 
 static void open_lint(struct lint *l, const char *machine)
@@ -103,7 +104,7 @@ static void test_replay_judges_each_access(void **state)
 		{ "rdpmc 0 9 0", TRACE_FAULTS }, { "wrmsr 7 0x186 0x4200c0", TRACE_ACCEPTED }, { "mmio_read 0xfebe0000 4 0", TRACE_UNMODELLED },
 	};
 	open_lint(&l, "nehalem-ep");
-	for (unsigned round = 0; round < 60; round++) /* more findings than the machine keeps */
+	for (unsigned round = 0; round < 60; round++) /* so that there are more findings than the machine keeps */
 		for (unsigned i = 0; i < COUNT_OF(rows); i++) {
 			step(&l, rows[i].line);
 			if (first_class(&l) != rows[i].class || (l.v.count && !l.v.finding[0].text[0]))
@@ -120,19 +121,19 @@ static void test_replay_holds_recorded_outcomes_against_the_machine(void **state
 	static const struct { const char *line; enum trace_class class; } rows[] = {
 		{ "wrmsr 0 0x186 0x4200c0", TRACE_ACCEPTED },
 		{ "rdmsr 0 0x186 0x4200c0", TRACE_ACCEPTED }, { "rdmsr 0 0x186 0x4200c1", TRACE_DIFFERS },
-		{ "rdmsr 1 0x186 0x4200c1", TRACE_ACCEPTED },                /* the trace did not write it there */
-		{ "wrmsr 0 0x186 0x4200c4 fault", TRACE_DIFFERS }, { "rdmsr 0 0x186 0x4200c0", TRACE_ACCEPTED }, /* and it stays as it was */
+		{ "rdmsr 1 0x186 0x4200c1", TRACE_ACCEPTED },                /* the trace did not write this processor's register */
+		{ "wrmsr 0 0x186 0x4200c4 fault", TRACE_DIFFERS }, { "rdmsr 0 0x186 0x4200c0", TRACE_ACCEPTED }, /* the write that faulted changed nothing */
 		{ "rdmsr 0 0x345 0x1", TRACE_DIFFERS }, { "rdmsr 0 0x18b 0 fault", TRACE_ACCEPTED },  /* both fault */
 		{ "wrmsr 0 0x38f 0x10 fault", TRACE_ACCEPTED }, { "rdmsr 0 0xc1 0x5", TRACE_ACCEPTED }, /* a count */
 		{ "wrmsr 0 0x1d9 0x1", TRACE_ACCEPTED }, { "rdmsr 0 0x1d9 0x0", TRACE_DIFFERS },
-		{ "wrmsr 0 0x1d9 0x801", TRACE_ACCEPTED }, { "rdmsr 0 0x1d9 0x800", TRACE_ACCEPTED }, /* an overflow froze them */
+		{ "wrmsr 0 0x1d9 0x801", TRACE_ACCEPTED }, { "rdmsr 0 0x1d9 0x800", TRACE_ACCEPTED }, /* an overflow may have cleared the LBR bit */
 	};
 	for (unsigned i = 0; i < COUNT_OF(rows); i++) {
 		step(&l, rows[i].line);
 		if (first_class(&l) != rows[i].class)
 			fail_msg("\"%s\": %s", rows[i].line, trace_class_name(first_class(&l)));
 	}
-	step(&l, "CPU:0 [LOST 3 EVENTS]"); /* who knows what was written */
+	step(&l, "CPU:0 [LOST 3 EVENTS]"); /* any register may have been written */
 	step(&l, "rdmsr 0 0x186 0x4200c1");
 	assert_int_equal(first_class(&l), TRACE_ACCEPTED);
 	close_lint(&l);
@@ -150,7 +151,7 @@ static void test_replay_names_the_line_that_clashes(void **state)
 	}
 	step(&l, "CPU:2 [LOST 3 EVENTS]");
 	step(&l, "wrmsr 2 0x38f 2");
-	assert_int_equal(l.v.count, 3); /* cmask, no debug store area; the start-up sequence */
+	assert_int_equal(l.v.count, 3); /* the cmask, the missing debug store area, the missing start-up sequence */
 	const struct trace_finding *f = NULL;
 	for (unsigned i = 0; i < l.v.count; i++)
 		if (strstr(l.v.finding[i].text, "cmask"))
@@ -174,7 +175,7 @@ static void test_cpus_are_mapped(void **state)
 	char problem[512];
 	assert_int_equal(backend_machine("nehalem-ep", &m, problem, sizeof(problem)), ST_OK);
 	const unsigned cores = (unsigned)(m.topology_sockets * m.topology_cores);
-	trace_cpus_init(&c); /* twice as many as it has: two threads a core, numbered as Linux does */
+	trace_cpus_init(&c); /* twice as many as the machine's cores: two threads per core, in Linux's numbering */
 	for (unsigned i = 0; i < 2 * cores; i++)
 		assert_int_equal(trace_cpus_see(&c, i, true), ST_OK);
 	assert_int_equal(trace_cpus_settle(&c, &m), ST_OK);
@@ -184,7 +185,7 @@ static void test_cpus_are_mapped(void **state)
 	assert_int_equal(trace_cpus_see(&c, 5, false), ST_OK);
 	assert_int_equal(trace_cpus_settle(&c, &m), ST_OK);
 	assert_int_equal(c.map[5], 5);
-	trace_cpus_init(&c); /* a few of a large machine: in the order in which they come */
+	trace_cpus_init(&c); /* a few processors of a large machine are mapped in order of appearance */
 	assert_int_equal(trace_cpus_see(&c, 112, true), ST_OK);
 	assert_int_equal(trace_cpus_see(&c, 40, true), ST_OK);
 	assert_int_equal(trace_cpus_settle(&c, &m), ST_OK);

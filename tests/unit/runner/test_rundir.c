@@ -1,4 +1,4 @@
-/* Run directories: numbering, whole files, and what a full or vanished volume does. */
+/* Run directories: numbers are not reused, files are written whole or not at all, and a full or vanished volume is a status. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -56,7 +56,7 @@ static void test_rundir_counts_up_and_never_reuses(void **state)
 		assert_string_equal(d.path, expected);
 		rundir_close(&d);
 	}
-	/* a gap is not filled: the removed run's name does not come back while a later one is there */
+	/* a gap is not filled: the name of a removed run is not reused while a later run exists */
 	snprintf(expected, sizeof(expected), "%s/My-Product-1-ab-0002", below);
 	assert_int_equal(rmdir(expected), 0);
 	assert_int_equal(rundir_make(&d, below, "My Product/1-ab", problem, sizeof(problem)), ST_OK);

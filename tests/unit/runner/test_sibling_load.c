@@ -1,4 +1,4 @@
-/* Load on the other cores: one thread each at the lowest priority; all threads end. */
+/* Sibling load runs one thread of idle priority on each other core, and all of them end. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #include "runner/host/sibling_load.h"
 #include "runner/host/topology.h"
 
-/* Threads of this process, and how many of them are idle company that is bound to one processor; *own: one is bound to `not`. */
+/* Counts this process's threads; *idle: those with idle priority that are bound to one processor; *own: one of these is bound to `not`. */
 static unsigned threads(unsigned *idle, int not, bool *own)
 {
 	unsigned n = 0;
@@ -47,7 +47,7 @@ static void test_sibling_load_has_idle_priority_on_the_other_cores(void **state)
 	const unsigned before = threads(&idle, t.cpu[0], &own);
 	assert_int_equal(idle, 0);
 	assert_int_equal(sibling_load_begin(&c), ST_OK);
-	do { /* a thread gives up its priority when it first runs */
+	do { /* a thread lowers its own priority when it first runs */
 		nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
 		assert_int_equal(threads(&idle, t.cpu[0], &own), before + t.cores - 1);
 	} while (idle < t.cores - 1 && ++looks < 1000);

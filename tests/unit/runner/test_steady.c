@@ -1,4 +1,4 @@
-/* The verdict on runs that repeat a row: by how far they lie apart, and by what else ran. */
+/* Repeated runs of a row are judged by their spread, by other processes' load, and by runs without a value. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +26,7 @@ static void test_steady_by_the_spread_of_runs(void **state)
 	assert_non_null(strstr(s.reason, "0.1 %"));
 }
 
-/* Values that happen to agree are not believed while another process loads a core. */
+/* Values that agree are noisy all the same while another process loads a processor. */
 static void test_steady_beside_other_work_is_noisy(void **state)
 {
 	(void)state;
@@ -41,7 +41,7 @@ static void test_steady_beside_other_work_is_noisy(void **state)
 	assert_false(s.noisy);
 }
 
-/* Nor are those runs that gave a value while others gave none. */
+/* Values that agree are noisy if other runs gave none. */
 static void test_steady_without_a_value_is_noisy(void **state)
 {
 	(void)state;

@@ -1,4 +1,4 @@
-/* More than 255 logical processors: distinguished by x2APIC ids, measured on, written to machine.txt and read back. */
+/* More than 255 logical processors are distinguished by their x2APIC ids, run a row, and are written to machine.txt and read back. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,7 +36,7 @@ static void test_topology_has_all_of_more_than_255_processors(void **state)
 	assert_non_null(file);
 	assert_int_equal(inventory_text_read(&m, file, strlen(file), problem, sizeof(problem)), ST_OK);
 	assert_int_equal(m.cores, SOCKETS * CORES);
-	/* each id once, some beyond what the xAPIC's 8 bits tell; the last socket's cores on the last node */
+	/* each id occurs once, some exceed the xAPIC's 8 bits, and a socket's cores are on its node */
 	unsigned beyond = 0, core = 0;
 	for (const char *line = strstr(file, "[core]\n") + 7; core < m.cores; line = strchr(line, '\n') + 1, core++) {
 		unsigned n, id, node;
