@@ -47,7 +47,7 @@ static void print_number(uint64_t v)
 	print(digits + n);
 }
 
-/* Instruction sets of this (emulated) processor that kernels may need; only those that calls ask for. */
+/* Instruction sets of this (emulated) processor that kernels may need: those that calls require. */
 static uint32_t isa_here(void)
 {
 	uint32_t a = 1, b, c = 0, d, isa = ISA_CLFLUSHOPT | ISA_PREFETCHW | ISA_RDTSCP;

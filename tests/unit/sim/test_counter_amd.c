@@ -1,4 +1,4 @@
-/* pmu/sim/counters/counter_amd.c: the registers of AMD's core counters on the built-in Zen 4. */
+/* pmu/sim/counters/counter_amd.c: AMD's core counters on the built-in Zen 4, against the manual: reserved bits, addresses, enables, overflow, codes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>

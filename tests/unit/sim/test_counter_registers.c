@@ -1,4 +1,4 @@
-/* pmu/sim/counters/counter.c, counter_msr.c, cpuid.c: registers bit by bit on the built-in Nehalem-EP. */
+/* pmu/sim/counters/counter.c, counter_msr.c, cpuid.c: registers and CPUID of the built-in Nehalem-EP, bit by bit against the SDM. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
@@ -162,7 +162,7 @@ static void test_counter_cmask_inv_edge_reach_the_tap(void **state)
 	pmu_start_sequence(&rig);
 	pmu_write(&rig, 0x186, EN_OS | 0xC0 | 2u << 24);              /* cycles with 2 or more */
 	pmu_write(&rig, 0x187, EN_OS | 0xC0 | 2u << 24 | 1u << 23);   /* cycles with fewer */
-	pmu_write(&rig, 0x188, EN_OS | 0xC0 | 2u << 24 | 1u << 18);   /* the times that a cycle with 2 or more follows one with fewer */
+	pmu_write(&rig, 0x188, EN_OS | 0xC0 | 2u << 24 | 1u << 18);   /* transitions from fewer to 2 or more */
 	pmu_write(&rig, 0x38F, 0xF);
 	pmu_run(&rig, 10, 1);
 	pmu_run(&rig, 7, 3);

@@ -1,4 +1,4 @@
-/* pmu/sim/machine/machine.c: built-in machines, one-line problems, FORMAT.md. */
+/* pmu/sim/machine/machine.c: built-in machines are valid, each bad line is reported in one line, FORMAT.md lists every field. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

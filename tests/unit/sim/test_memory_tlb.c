@@ -1,4 +1,4 @@
-/* Translation: which level answers, what it costs, what a walk loads. */
+/* Translation against the machine's fields: the level that answers, its cost, the loads of a walk. */
 #include <stdarg.h>
 #include <setjmp.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* pmu/sim/counters/netburst.c and pmu/netburst/netburst_drive.c: registers bit by bit, counts by threshold, and the driver's runs on the machine. */
+/* pmu/sim/counters/netburst.c and pmu/netburst/netburst_drive.c: registers bit by bit, counts by threshold, findings of misuse, bindings. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* pmu/sim/uncore/uncore_nhm.c, box.c, uncore_tap.c: registers bit by bit, scope, counting against the model's own
- * signals, the map against libpfm4. */
+/* pmu/sim/uncore/uncore_nhm.c, box.c, uncore_tap.c: registers bit by bit, scope, counts against known traffic, the map
+ * against libpfm4. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
