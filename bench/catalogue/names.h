@@ -7,9 +7,9 @@
 #define NEAREST_MAX 3u
 #define NEAREST_BYTES 96u
 
-/* Equal up to case and to which of `.`, `_` and `-` separates words; n bytes of a against all of b. */
+/* Compares n bytes of a with all of b, ignoring case; `.`, `_` and `-` are equal. */
 bool names_equal(const char *a, size_t n, const char *b);
-/* The length of `b` where the n characters at `a` begin with it, else 0. */
+/* The length of `b` if the n characters at `a` begin with it, else 0. */
 size_t names_begin(const char *a, size_t n, const char *b);
 
 /* The three nearest names seen so far, by Levenshtein distance (insert, delete, replace: one each), ignoring case. */
@@ -21,7 +21,7 @@ struct nearest {
 };
 void nearest_init(struct nearest *n, const char *wanted, size_t length);
 void nearest_try(struct nearest *n, const char *prefix, const char *name);
-/* ": did you mean A, B or C?"; nothing when no name was tried. */
+/* "; nearest: A, B and C"; nothing if no name was tried. */
 void nearest_text(const struct nearest *n, struct text *t);
 
 #endif

@@ -7,15 +7,15 @@
 
 /* One count a unit of work within 1 %, and at most 1 % of a neighbouring level's. */
 #define ONCE 990, 1010, PER_UNIT
-#define ABOUT_ONCE 900, 1100, PER_UNIT  /* lines, some of which another than LRU replacement has kept */
+#define ABOUT_ONCE 900, 1100, PER_UNIT  /* lines, some of which survive a replacement that is not LRU */
 #define NEVER -10, 10, PER_UNIT
-#define SELDOM -20, 20, PER_UNIT        /* of penalties, which are accurate to half a cycle: one line in 50 from the L3 */
-#define FEW_PAGES -10, 50, PER_UNIT     /* a region's pages miss once, and its many lines do not */
+#define SELDOM -20, 20, PER_UNIT        /* for penalties, which are accurate to half a cycle: one line in 50 from the L3 */
+#define FEW_PAGES -10, 50, PER_UNIT     /* each page of a region misses once, and its many lines do not */
 #define SOMETIMES 50, 1010, PER_UNIT
 #define ONCE_A_LOAD 990, 1010, PER_LOAD
 #define ONCE_A_STORE 990, 1010, PER_STORE
 #define SOME_CYCLES 900, CONCEPT_ANY_NUMBER, PER_UNIT /* a concept in cycles: at least one each */
-#define BY_CHANCE 850, 1150, PER_UNIT   /* the mispredictions expected of random choices, within the deviation of so few */
+#define BY_CHANCE 850, 1150, PER_UNIT   /* mispredictions of random choices: the expected number, within the deviation of so few */
 
 #define PROOF(name, ...) static const struct row_proof_set name[] = { __VA_ARGS__, { .proofs = { { NULL, 0, 0, PER_UNIT } } } }
 #define SET(...) { .proofs = { __VA_ARGS__ } }
@@ -23,7 +23,7 @@
 #define SET_VICTIM_L3(...) { .proofs = { __VA_ARGS__ }, .victim_l3 = true }
 
 /* --- loads, by answering level ----------------------------------------------------------------- */
-/* Where no event counts retired loads: the instructions of each unit are checked for every row, so the loads are there, and no line came in. */
+/* Where no event counts retired loads: the instructions of each unit are checked for every row, so the loads executed, and no line entered the L1. */
 PROOF(proof_l1, SET({ "load.hit.l1", ONCE }), SET({ "line.in.l1d", NEVER }));
 PROOF(proof_l2, SET({ "load.hit.l2", ONCE }, { "dtlb.load.miss", NEVER }));
 /* The architectural events of CPUID 0xA (SDM vol. 3, 18.2.1) prove accesses to the last of three levels, and nothing about the other levels. */
@@ -34,9 +34,9 @@ PROOF(proof_l3, SET({ "load.hit.l3.unshared", ONCE }, { "dtlb.load.miss", NEVER 
 #define MISSES_LLC(misses_tlb, ...) SET({ "load.miss.llc", ONCE }, { "dtlb.load.miss", misses_tlb } __VA_ARGS__), SET({ "load.miss.llc", ONCE } __VA_ARGS__)
 #define LLC_MISSES(misses_tlb, ...) SET({ "llc.miss", ONCE }, { "dtlb.load.miss", misses_tlb } __VA_ARGS__), SET({ "llc.miss", ONCE } __VA_ARGS__)
 PROOF(proof_dram_local, SET({ "load.dram.local", ONCE }, { "dtlb.load.miss", NEVER }), MISSES_LLC(NEVER), LLC_MISSES(NEVER));
-/* A walk stands in both of its windows, alone and beside the others' loads. */
+/* Both of its windows, alone and beside the other cores' loads, contain a page walk. */
 PROOF(proof_dram_loaded, SET({ "load.dram.local", ONCE }, { "dtlb.load.miss", NEVER }), SET({ "load.miss.llc", ONCE }), SET({ "llc.miss", ONCE }));
-/* Of a footprint six times its size a last level that replaces at random still holds e^-6, a quarter of a hundredth. */
+/* A last level with random replacement still holds e^-6, a quarter of a percent, of a footprint six times its size. */
 PROOF(proof_dram_local_big, SET({ "load.dram.local", ONCE }, { "dtlb.load.miss", FEW_PAGES }), MISSES_LLC(FEW_PAGES), LLC_MISSES(FEW_PAGES));
 /* A miss of the last level does not show which node's memory answered. Where one bus serves all sockets, as Core 2's does, no event shows more
  * than that each line came on the load's own request. */
@@ -50,16 +50,16 @@ PROOF(proof_fill_buffer, SET({ "load.dram.local", ONCE }, { "load.hit.lfb", ONCE
       LLC_MISSES(NEVER, , { "load.hit.lfb", ONCE }), MISSES_LLC(NEVER));
 /* Lines that the L2 takes in, loaded or prefetched: one for each entry that an iteration uses. */
 PROOF(proof_pairs, SET({ "line.in.l2", ONCE }, { "llc.miss", ONCE }));
-/* A gather from flushed lines: each comes in once, and no load waits for memory, so prefetches bring them. An element has three loads, two of
- * them of offsets. PREFETCHT0 fills the L2 alone on NetBurst (SDM vol. 2, PREFETCHh), from where the load takes the line in. */
+/* A gather from flushed lines: each line is fetched once, and no load waits for memory, so prefetches fetch them. An element has three loads, two
+ * of them of offsets. On NetBurst PREFETCHT0 fills only the L2 (SDM vol. 2, PREFETCHh), from which the load then fetches the line. */
 #define GATHERED { "line.in.l1d", 950, 2100, PER_UNIT }
 PROOF(proof_gather, SET({ "load.miss.llc", NEVER }, GATHERED), SET({ "load.dram.local", NEVER }, GATHERED), SET({ "load.hit.l1", 2900, 3100, PER_UNIT }, GATHERED),
       SET({ "line.in.l2.demand", NEVER }, GATHERED), SET({ "load.miss.llc", NEVER }, { "l2.request", 950, 2100, PER_UNIT }));
 #undef GATHERED
 
 /* --- lines of other cores ---------------------------------------------------------------------- */
-/* An L3 that takes evicted lines alone has none that another core has just taken from memory, where it was flushed to: if a cache of the socket
- * answered, it was that core's. Of another socket's core likewise, where caches are told by their lines' homes and not by their sockets. */
+/* An L3 that takes only evicted lines holds none that another core has just read from memory after a flush: if a cache of the socket answered, it
+ * was that core's. The same holds for a core of another socket where events distinguish caches by their lines' homes and not by socket. */
 #define FROM_OTHER_CORE SET_VICTIM_L3({ "load.hit.l3", ONCE }, { "dtlb.load.miss", NEVER }), SET_VICTIM_L3({ "load.hit.l3", ONCE })
 #define FROM_ANY_CORE SET_VICTIM_L3({ "load.fwd.any", ONCE }, { "dtlb.load.miss", NEVER }), SET_VICTIM_L3({ "load.fwd.any", ONCE })
 /* Core 2 and NetBurst show only that the line came from beyond their last level; the other core's kernel determines who held it. */
@@ -68,8 +68,8 @@ PROOF(proof_other_modified, SET({ "load.hit.l3.snoop_modified", ONCE }, { "dtlb.
 /* Several sharers: an inclusive L3 answers without a snoop; without a copy in the L3 a sharer forwards the line. */
 PROOF(proof_shared, SET({ "load.hit.l3.shared", ONCE }, { "dtlb.load.miss", NEVER }), SET({ "load.hit.l3.shared", ONCE }), SET({ "load.hit.l3", ONCE }, { "load.hit.l3.snoop_modified", NEVER }), FROM_OTHER_CORE);
 PROOF(proof_same_l2, SET({ "load.hit.l2", ONCE }, { "dtlb.load.miss", NEVER }), SET({ "load.hit.l2", ONCE }), SET({ "load.miss.l1", ONCE }, { "line.in.l2", NEVER }));
-/* Clean and modified lines of another complex count as one; the helper's kernel determines which. Where complexes of a node are not told apart, its own
- * L3 has no line that was flushed and that another core has just taken from memory. */
+/* Clean and modified lines of another complex count as one; the helper's kernel determines which. Where events do not distinguish the complexes of
+ * a node: its own L3 holds no line that was flushed and that another core has just read from memory. */
 PROOF(proof_other_complex, SET({ "load.fwd.near", ONCE }, { "dtlb.load.miss", NEVER }), SET({ "load.fwd.near", ONCE }), FROM_OTHER_CORE);
 PROOF(proof_pair_other_complex, SET({ "load.fwd.near", ONCE }), SET_VICTIM_L3({ "load.hit.l3", ONCE }));
 PROOF(proof_remote_clean, SET({ "load.fwd.remote.local_home", ONCE }, { "dtlb.load.miss", NEVER }), SET({ "load.fwd.remote.local_home", ONCE }), SET({ "load.fwd.remote", ONCE }),
@@ -87,15 +87,15 @@ PROOF(proof_pair_remote_modified, SET({ "load.hitm.remote", ONCE }), SET({ "load
 PROOF(proof_false_sharing, SET({ "load.hit.l3.snoop_modified", SOMETIMES }), SET({ "line.in.l1d", SOMETIMES }));
 
 /* --- pages ------------------------------------------------------------------------------------- */
-/* The kernel stores nothing: where loads and stores are not counted apart, all that is counted are its loads'. */
+/* The kernel has no stores: where loads and stores are not counted separately, all that is counted are its loads'. */
 PROOF(proof_stlb_hit, SET({ "dtlb.load.stlb_hit", ONCE }, { "dtlb.load.walk", NEVER }), SET({ "dtlb.stlb_hit", ONCE }, { "dtlb.walk", NEVER }),
       SET({ "dtlb.load.wait", SOME_CYCLES }, { "dtlb.load.walk", NEVER }));
-/* Other lines than the pages' would evict page-table entries from the L2: prefetchers that only appear to be off bring such lines. */
-/* A level holds a ring of pages that never misses it; the row itself sees a larger ring miss. */
-#define HARDLY -100, 20, PER_UNIT /* cycles of the first pass, which both windows have, differ by some */
+/* A level holds a ring of pages that never misses in it; the row itself sees a larger ring miss. */
+#define HARDLY -100, 20, PER_UNIT /* the counts of the first pass, which both windows contain, differ slightly */
 PROOF(proof_dtlb_holds, SET({ "dtlb.load.miss", HARDLY }));
 PROOF(proof_stlb_holds, SET({ "dtlb.load.walk", HARDLY }), SET({ "dtlb.walk", HARDLY }));
 #undef HARDLY
+/* Lines other than the pages' would evict page-table entries from the L2: prefetchers that only appear to be off fetch such lines. */
 PROOF(proof_walk, SET({ "dtlb.load.walk", ONCE }, { "line.in.l2", SELDOM }), SET({ "dtlb.load.walk", ONCE }), SET({ "dtlb.walk", ONCE }, { "line.in.l2", SELDOM }));
 
 /* --- streams ----------------------------------------------------------------------------------- */
@@ -109,9 +109,9 @@ PROOF(proof_walk, SET({ "dtlb.load.walk", ONCE }, { "line.in.l2", SELDOM }), SET
 #define LINES_4_WRITTEN 3600, 8800, PER_UNIT
 #define LINES_8_WRITTEN 7200, 13200, PER_UNIT
 
-/* Where no event counts the lines that the L1 or the L2 takes in: each is asked of the level below it once, by a load, a store or a prefetcher. */
+/* Where no event counts the lines that enter the L1 or the L2: each is requested once from the level below, by a load, a store or a prefetcher. */
 #define PROOF_FROM_L2(name, lines) PROOF(name, SET({ "line.in.l1d", lines }, { "line.in.l2", NO_LINE }), SET({ "l2.request", lines }, { "l2.request.miss", NO_LINE }))
-/* Where caches of a node are counted together, no other L3 of the node has lines that this core alone has touched. */
+/* Where an event counts all caches of a node: no other L3 of the node holds lines that only this core has accessed. */
 #define PROOF_FROM_L3(name, lines) \
 	PROOF(name, SET({ "line.in.l2", lines }, { "llc.miss", NO_LINE }), SET({ "l2.request.miss", lines }, { "llc.miss", NO_LINE }), \
 	      SET({ "line.in.l2", lines }, { "line.in.node", NO_LINE }))
@@ -144,11 +144,11 @@ PROOF_FROM_NODE(proof_4_lines_local, "line.dram.local", LINES_4);
 PROOF_FROM_NODE(proof_4_lines_remote, "line.dram.remote", LINES_4);
 PROOF_FROM_NODE(proof_8_lines_local, "line.dram.local", LINES_8);
 PROOF_FROM_NODE(proof_8_lines_remote, "line.dram.remote", LINES_8);
-/* Non-temporal stores bring no line into any cache; where that is not counted, each line of the array leaves as a full one. */
+/* Non-temporal stores bring no line into any cache; where that is not counted, each line of the array leaves the core as a full line. */
 PROOF(proof_write_nt, SET({ "line.in.l1d", NO_LINE }, { "line.in.l2", NO_LINE }), SET({ "store.nt.line", LINES_4 }));
 
-/* A store that misses the L2 and the last level. The stores go to one line of each pair in no foreseeable order: a line that a prefetcher brings is
- * not stored to next, and its miss of the last level is one more. */
+/* A store that misses the L2 and the last level. The stores go to one line of each pair in unpredictable order: a prefetched line is not stored to
+ * next, and its miss of the last level counts in addition. */
 PROOF(proof_rfo, SET({ "rfo.miss.l2", ONCE }, { "llc.miss", ONCE }), SET({ "line.in.l2.demand", ONCE }, { "llc.miss", ONCE }, { "prefetch.hardware", NEVER }),
       SET({ "line.in.l2.demand", ONCE }, { "llc.miss", ONCE }), SET({ "llc.miss", ONCE }));
 /* The test's lines leave the core. Where no event counts that: the baseline stores four times to a line that it holds in state M, the test never
@@ -165,7 +165,7 @@ PROOF(proof_unknown_address, SET({ "load.block.sta", 800, 1010, PER_UNIT }, { "c
 PROOF(proof_disambiguation, SET({ "disambiguation.reset", ONCE }, { "clear.memory_order", ONCE }), SET({ "clear.memory_order", ONCE }),
       SET({ "clear.any", ONCE }, { "branch.misp.any", NEVER }));
 PROOF(proof_split_load, SET({ "split.load", ONCE }));
-/* Lines follow each other: where no register switches prefetchers off they are counted. */
+/* The lines are consecutive: where no register switches prefetchers off, prefetches are counted. */
 PROOF(proof_split_load_l2, SET({ "load.block.retire", ONCE }, { "line.in.l1d", ABOUT_ONCE }), SET({ "split.load", ONCE }, { "line.in.l1d", ABOUT_ONCE }, { "prefetch.hardware", NEVER }),
       SET({ "split.load", ONCE }, { "line.in.l1d", ABOUT_ONCE }), SET({ "split.load", ONCE }, { "l2.request", ABOUT_ONCE }));
 PROOF(proof_split_store, SET({ "split.store", ONCE }));
@@ -190,21 +190,20 @@ PROOF(proof_mispredict_return, SET({ "branch.misp.return", ONCE }), SET({ "branc
 PROOF(proof_divider, SET({ "divider.busy", SOME_CYCLES }));
 /* One addition each, plus six instructions that begin and end an iteration. */
 PROOF(proof_chains, SET({ "instructions", 1000, 1150, PER_UNIT }));
-/* Test and baseline multiply by the same instructions: what more comes, from microcode or at all, is the assists'. An iteration of the flushed products
- * has two instructions each and two more, and an assist at least one uop. */
+/* Test and baseline multiply with the same instructions: additional uops, from microcode or in total, are the assists'. An iteration of the
+ * flushed products has two instructions per product and two more, and an assist has at least one uop. */
 PROOF(proof_assist, SET({ "assist.fp", ONCE }), SET({ "uops.microcode", SOME_CYCLES }), SET({ "uops.retired", SOME_CYCLES }));
 PROOF(proof_no_assist, SET({ "assist.fp", NEVER }), SET({ "uops.retired", 1000, 3000, PER_UNIT }));
 PROOF(proof_microcode, SET({ "microcode.switch", ONCE }), SET({ "uops.microcode", SOME_CYCLES }), SET({ "insn.decoded.complex", ONCE }));
 PROOF(proof_transition, SET({ "assist.avx_to_sse", 490, 510, PER_UNIT }, { "assist.sse_to_avx", 490, 510, PER_UNIT }));
-/* Where no event counts that renaming waits: since Sandy Bridge parts are merged by a uop of its own, the one that the test has more than its
- * baseline (Intel optimization manual 3.5.2.4). */
+/* Where no event counts the cycles that renaming waits: since Sandy Bridge a uop of its own merges the parts, the one by which the test exceeds
+ * its baseline (Intel optimization manual 3.5.2.4). */
 PROOF(proof_partial_flags, SET({ "rename.flags", SOME_CYCLES }), SET({ "uops.retired", ONCE }));
 PROOF(proof_partial_register, SET({ "rename.partial_register", SOME_CYCLES }), SET({ "uops.retired", ONCE }));
 /* Writing a control word is microcoded; whether allocation stalls too depends on the generation. Haswell and Skylake need few uops, one or two of
  * them on port 0, which loads never use (instruction_tables.pdf, LDMXCSR). */
 PROOF(proof_mxcsr, SET({ "uops.microcode", SOME_CYCLES }), SET({ "uops.port0", 900, 2100, PER_UNIT }), SET({ "uops.retired", SOME_CYCLES })); /* a load is one */
-/* FLDCW has one uop at least beyond its load, which is all that the baseline has in its place; whether they come from microcode depends on the
- * generation. */
+/* FLDCW has at least one uop more than the load that the baseline has in its place; whether they come from microcode depends on the generation. */
 PROOF(proof_fpcw, SET({ "insn.x87", ONCE }), SET({ "uops.retired", 900, CONCEPT_ANY_NUMBER, PER_UNIT }), SET({ "uops.microcode", SOME_CYCLES }));
 PROOF(proof_read_port, SET({ "rename.read_port", 500, 1500, PER_UNIT }));
 

@@ -3,7 +3,7 @@
 
 #include "pmu/core/concept.h"
 
-/* One expression cannot count twice as different numbers: an L2 that is the last level proves no hit of an L3. */
+/* Concepts with the same expression cannot have different counts: an L2 that is the last level proves no hit of an L3. */
 static bool contradicts(const struct row_proof_set *set, unsigned i, const struct processor *p)
 {
 	for (unsigned k = 0; k < i; k++)
@@ -38,7 +38,7 @@ bool row_provable(const struct row *r, const struct processor *p)
 	return false;
 }
 
-/* Rows that most sockets do not have: of several sockets, or of several L3 in one. */
+/* Rows that most sockets do not have: they need several sockets, or several L3 caches in one. */
 static bool of_several(const struct row *r)
 {
 	return r->node || r->target == TARGET_OTHER_SOCKET || r->target == TARGET_OTHER_COMPLEX || r->target == TARGET_OTHER_DIE || r->order == ORDER_NODES;

@@ -13,7 +13,8 @@ enum row_status {
 	ROW_CRASHED, ROW_STATUS_COUNT
 };
 const char *row_status_name(enum row_status s);
-/* The status of a row that a call ended: ST_UNSUPPORTED and ST_FULL make it unsupported, ST_FAULT a fault, ST_TIMEOUT a time-out, others failed. */
+/* The status of a row whose call failed with `st`: unsupported for ST_UNSUPPORTED and ST_FULL, fault for ST_FAULT, timeout for ST_TIMEOUT, else
+ * failed. */
 enum row_status row_status_of(enum status st);
 /* Whether it is one of fault, time-out and failed: the row was begun and not completed. */
 bool row_was_ended(enum row_status s);
@@ -41,15 +42,15 @@ struct curve {
 		uint32_t x, y;
 		int64_t milli;
 		bool noisy; /* measured again and still noisy */
-		bool tlb;   /* the staircase's: loads miss the first-level data TLB, and what that costs is in the value */
+		bool tlb;   /* staircase: loads miss the first-level data TLB, and the value includes that cost */
 	} points[CURVE_POINTS_MAX];
-	int64_t plateau_milli[CURVE_PLATEAUS]; /* the staircase's, by level, 0: no point shows that one alone */
+	int64_t plateau_milli[CURVE_PLATEAUS]; /* staircase: by level; 0: no point shows the level alone */
 };
 
 /* --- loads sampled by the load-latency event: bench/sampling/sample.h */
 
 #define SAMPLE_SOURCES 16  /* codes of the data source, bits 3:0 */
-#define SAMPLE_BUCKETS 16  /* [0] below 2 cycles, [i] from 2^i to below 2^(i+1), the last: and above */
+#define SAMPLE_BUCKETS 16  /* [0] below 2 cycles, [i] from 2^i to below 2^(i+1), the last without an upper limit */
 
 /* Latencies of the records of one data source, in core cycles; percentiles by nearest rank. */
 struct sample_source {
@@ -59,9 +60,9 @@ struct sample_source {
 	uint32_t histogram[SAMPLE_BUCKETS];
 };
 
-/* Cycles from the retirement of the instruction before to that of a load, of the records that name the row's source (timed PEBS). */
+/* Cycles from the retirement of the previous instruction to that of the load, over the records that name the row's source (timed PEBS). */
 struct sample_retire {
-	uint32_t count;          /* 0: the records hold none */
+	uint32_t count;          /* 0: no record holds them */
 	uint32_t least, most;
 	uint64_t sum;
 };
@@ -72,40 +73,40 @@ enum sample_verdict {
 	SAMPLE_DIFFERS,
 	SAMPLE_UNPROVEN,    /* sources or addresses are not those of the chase, or there are too few records */
 	SAMPLE_UNSUPPORTED, /* this processor or backend cannot sample */
-	SAMPLE_FAULT, SAMPLE_TIMEOUT, SAMPLE_FAILED, /* as of a row */
+	SAMPLE_FAULT, SAMPLE_TIMEOUT, SAMPLE_FAILED, /* as a row's status */
 	SAMPLE_VERDICT_COUNT
 };
 
-/* The same lines by the counters of the core's L3 (bench/sampling/sample_l3.c). */
+/* The same lines, sampled by the counters of the core's L3 (bench/sampling/sample_l3.c). */
 struct sample_l3 {
 	enum sample_verdict verdict;
 	uint32_t lines;          /* sampled */
-	bool ns;                 /* its unit is a ns, else a core cycle */
-	int64_t value_milli;     /* to use, core cycles, thousandths */
-	int64_t difference_milli;/* to the chase's value, thousandths of it */
+	bool ns;                 /* the L3's unit is ns, else core cycles */
+	int64_t value_milli;     /* load to use, core cycles, thousandths */
+	int64_t difference_milli;/* from the chase's value, in thousandths of it */
 };
 struct sample_result {
 	enum sample_verdict verdict;
 	char reason[96];         /* why it does not agree, "" if it does */
 	const char *event;       /* the event's name, "" if none */
-	bool by_op;              /* by IBS, which tags ops or fetches of all kinds: no loss is known, and the event's name is the method's */
+	bool by_op;              /* by IBS, which tags ops or fetches of all kinds: losses are unknown, and `event` names the method */
 	uint32_t threshold;      /* cycles: only slower loads are recorded */
 	uint32_t records;        /* of the chase's own loads */
 	uint32_t outside;        /* records of other loads, the wrapper's: discarded */
 	uint32_t wrong_address;  /* records whose linear address is no node, or whose node holds a different value */
 	uint32_t rejected;       /* bursts discarded because of an SMI */
 	bool full;               /* the buffer filled: records are missing */
-	bool lost_known;         /* exactly */
+	bool lost_known;         /* `lost` is exact */
 	uint32_t lost;           /* records that were due but missing, with lost_known */
 	uint32_t lost_most;      /* upper bound without lost_known */
 	int64_t shadow_milli;    /* events in the shadow of one overflow, with lost_known */
-	int64_t fraction_milli;  /* part of the loads from the row's sources that the facility sampled; -1 unknown */
+	int64_t fraction_milli;  /* share of the loads from the row's sources that the facility sampled; -1 unknown */
 	const char *beside;      /* the event that counted all these loads, "" if none */
 	int64_t value_milli;     /* mean latency of records from the row's sources, up to their 99th percentile, cycles */
 	int64_t difference_milli;/* value_milli relative to the chase's value, minus 1, in thousandths */
 	struct sample_retire retire;
 	struct sample_source sources[SAMPLE_SOURCES];
-	struct sample_l3 l3;     /* with IBS alone */
+	struct sample_l3 l3;     /* only with IBS */
 };
 
 /* --- latency of loads in the uncore's queue and in each box on their path: bench/uncore/ */
@@ -122,9 +123,9 @@ struct latency_breakdown_result {
 	int64_t entries_milli[BREAKDOWN_ANSWERS]; /* table entries per load */
 	int64_t pages_milli[BREAKDOWN_PAGES];     /* DRAM accesses at the home, per load; -1 unknown */
 	int64_t flits_milli;                  /* data flits received on this socket's links, per load; -1 unknown */
-	int64_t home_milli;                   /* uncore cycles at the home agent, its memory's included; -1 unknown */
-	int64_t way_milli;                    /* from the table to the home and back: the lookup in the L3, and a link's both ways; -1 unknown */
-	int64_t link_milli;                   /* the link's share of that, where a local chase of the same run tells the rest; -1 unknown */
+	int64_t home_milli;                   /* uncore cycles at the home agent, including its memory; -1 unknown */
+	int64_t way_milli;                    /* from the table to the home and back: the lookup in the L3, and a link in both directions; -1 unknown */
+	int64_t link_milli;                   /* the link's share of that, if a local chase of the same run gives the rest; -1 unknown */
 	uint64_t uncore_hz;
 };
 
@@ -133,7 +134,7 @@ enum uncore_latency_verdict {
 	UNCORE_LATENCY_OK,
 	UNCORE_LATENCY_UNPROVEN,    /* the counts are not those of the row's loads, or the clock moved */
 	UNCORE_LATENCY_UNSUPPORTED, /* no uncore counters with these events here */
-	UNCORE_LATENCY_FAULT, UNCORE_LATENCY_TIMEOUT, UNCORE_LATENCY_FAILED /* as of a row */
+	UNCORE_LATENCY_FAULT, UNCORE_LATENCY_TIMEOUT, UNCORE_LATENCY_FAILED /* as a row's status */
 };
 
 struct uncore_latency_result {
@@ -152,17 +153,17 @@ struct uncore_latency_result {
 	struct latency_breakdown_result breakdown; /* the same loads in each box on their path */
 };
 
-/* Reads of a socket from its memory, by the boxes that hold them: those of a lone chase, and those of all cores while the others read all they can
- * (bench/uncore/latency_loaded.h). */
+/* Reads of a socket from its memory, by the boxes that hold them: those of a chase that runs alone, and those of all cores while the other cores
+ * read as fast as they can (bench/uncore/latency_loaded.h). */
 enum latency_loaded_state { LATENCY_ALONE, LATENCY_LOADED, LATENCY_LOADED_STATES };
 
 struct latency_loaded_result {
 	enum uncore_latency_verdict verdict;
 	char reason[96];
 	int64_t entries_milli;                      /* in the table of requests, per load of the lone chase */
-	int64_t table_milli[LATENCY_LOADED_STATES]; /* a read in the table of requests, uncore cycles */
-	int64_t home_milli[LATENCY_LOADED_STATES];  /* of that at the home, with its DRAM and its queue; -1 unknown */
-	int64_t before_milli;                       /* the row's penalty, uncore cycles, less what the table holds a read longer under load */
+	int64_t table_milli[LATENCY_LOADED_STATES]; /* residence of a read in the table of requests, uncore cycles */
+	int64_t home_milli[LATENCY_LOADED_STATES];  /* the part of it at the home, with its DRAM and its queue; -1 unknown */
+	int64_t before_milli;                       /* the row's penalty minus the growth of table_milli under load, uncore cycles */
 	uint64_t uncore_hz;
 	unsigned windows;                           /* of each state */
 };
@@ -203,7 +204,7 @@ struct matrix { unsigned cells; struct matrix_cell cell[]; };
 struct row_result {
 	const struct row *row;
 	const char *name;          /* "load.l2.latency" */
-	const char *core_kind;     /* of the cores on which it ran, "p"; NULL: they are not told apart */
+	const char *core_kind;     /* kind of the cores on which it ran, "p"; NULL: kinds are not distinguished */
 	enum row_kind kind;
 	enum row_unit unit;
 	enum row_status status;
@@ -213,7 +214,7 @@ struct row_result {
 	int64_t range_milli;       /* range of the rounds averaged into a latency that was timed without a cycle counter; else 0 */
 	int64_t cycles_milli;      /* the value in core cycles too, for shared levels; else -1 */
 	int64_t ns_milli;          /* the value in nanoseconds too, else -1 */
-	bool cycles_open;          /* measured, but nothing is known of the core's cycles: only ns_milli is a value */
+	bool cycles_open;          /* measured, but the core's cycles are unknown: only ns_milli has a value */
 	uint32_t samples, rejected;
 	char proof[256];           /* counts of each concept of its proof: "MEM_LOAD_RETIRED.L2_HIT 1.000 per load" */
 	uint32_t revision;         /* of the method */
@@ -223,7 +224,7 @@ struct row_result {
 	uint64_t core_hz;          /* as measured in the row's own windows, 0 unknown */
 	bool absent;               /* unsupported because the machine lacks the unit that the row measures */
 	bool unprovable;           /* unproven because no event of this processor proves the row; its concepts.csv gives the reason */
-	bool limited;              /* unproven because another structure, which the reason names, was full first */
+	bool limited;              /* unproven because another structure, which the reason names, filled first */
 	bool noisy;                /* the noise verdict, whatever the status */
 	char remark[96];           /* a note for the reader, "" if none */
 	struct matrix *matrix;     /* ORDER_MATRIX: its pairs, else NULL; the suite frees it */
@@ -231,7 +232,7 @@ struct row_result {
 	struct curve curve;        /* count 0: the row has none */
 	struct sample_result sample; /* the same loads by the load-latency event */
 	struct uncore_latency_result queue;   /* the same loads in the uncore's queue */
-	struct latency_loaded_result loaded;  /* ORDER_LOADED: its reads by boxes */
+	struct latency_loaded_result loaded;  /* ORDER_LOADED: its reads, by box */
 	struct traffic_result traffic; /* streams from memory: by channel and link */
 	const struct latency_source *latency_sources; /* names of its data sources, NULL if the processor has none */
 };

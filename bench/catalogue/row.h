@@ -86,7 +86,7 @@ enum proof_unit { PER_UNIT, PER_LOAD, PER_STORE, PER_COUNT };
 struct row_proof { const char *concept; int32_t low_milli, high_milli; enum proof_unit per; };
 /* Concepts that together prove a row, ended by one without a name. A row lists several sets where processors distinguish different things. The
  * first set is used all of whose concepts the processor counts accurately enough (expression_proves). */
-struct row_proof_set { struct row_proof proofs[ROW_PROOFS_MAX]; bool without_l3, victim_l3; /* holds only where no L3 lies between the cores; where it takes evicted lines alone */ };
+struct row_proof_set { struct row_proof proofs[ROW_PROOFS_MAX]; bool without_l3, victim_l3; /* without_l3: holds only if no L3 lies between the cores; victim_l3: if it takes evicted lines only */ };
 
 /* The source of the row's loads, or the level that takes its stores. */
 enum source {
@@ -109,7 +109,7 @@ enum code {
 	CODE_LCP, CODE_COMPARES_PLAIN,          /* comparisons with a 16-bit constant, with a 32-bit one */
 	CODE_NOPS_LONG,                     /* NOPs of 8 bytes */
 	CODE_TARGETS, CODE_TARGETS_BASE,    /* more jumps than a branch target buffer holds; the same number from few jumps */
-	CODE_LINES_L2, CODE_LINES_L3,       /* lines that never stay in the L1I; nor, of L3, in the L2 */
+	CODE_LINES_L2, CODE_LINES_L3,       /* lines that never stay in the L1I; those of L3 not in the L2 either */
 	CODE_LINES_BASE,
 	CODE_PAGES_ITLB, CODE_PAGES_ITLB_BASE, /* one line a page, more pages than the ITLB holds; the same lines packed into few pages */
 	CODE_PAGES_WALK, CODE_PAGES_WALK_BASE, /* the same beyond the STLB */
@@ -127,10 +127,10 @@ struct row_pair {
 	uint16_t events, iterations;
 	enum code code, base_code;  /* CODE_NONE: kernels only */
 	bool counted;              /* the number of events is random: divide by the first proof's count */
-	bool ahead;                /* some of the kernel runs in a window's job before it, so that no window pays for translations of its buffer */
-	bool beyond_l1;            /* the buffer is so large that the L1 holds none of it on the next round, and the L2 all; no `bytes`. Its bytes less 1 are the third argument */
-	bool lacked;               /* a stall that not every processor has: where it is neither counted nor costs anything, there is none */
-	bool uncached;             /* code that no cache of decoded uops has: where all of it retires and not all is decoded, one has */
+	bool ahead;                /* part of the kernel runs in a window's job before the window, so that no window pays for translations of its buffer */
+	bool beyond_l1;            /* the L1 holds nothing of the buffer on the next round, and the L2 all of it; no `bytes`. Its size in bytes less 1 is the third argument */
+	bool lacked;               /* a stall that some processors lack: if it is neither counted nor costs anything, there is none */
+	bool uncached;             /* code that no cache of decoded uops holds: if fewer instructions are decoded than retire, one holds it */
 };
 
 /* A row whose value is found along a curve (bench/curves/curve.h).

@@ -8,7 +8,7 @@
 void series_add(struct series *s, const int64_t *milli);
 /* A JSON object: "columns" and "points". */
 void series_json(struct text *t, const struct series *s);
-/* What results call a plateau of the staircase: "l2", "l3", "dram"; NULL: there is none of that number. */
+/* The name of a staircase plateau in results: "l2", "l3", "dram"; NULL: no such plateau. */
 const char *curve_plateau_name(unsigned plateau);
 /* A line below the row's line in the table; nothing without points. */
 void series_table_line(struct text *t, const struct series *s);

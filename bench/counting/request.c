@@ -1,4 +1,4 @@
-/* bench/counting/request.c: resolves event names into what the planners take. */
+/* bench/counting/request.c: resolves event names into requests for the planners. */
 #include "bench/counting/request_parts.h"
 #include "bench/catalogue/names.h"
 
@@ -117,7 +117,7 @@ enum status request_too_long(const struct word *w, struct text *problem)
 	return ST_RANGE;
 }
 
-/* The request differs from the table's event: no fixed counter counts it. */
+/* Names the request. With modifiers it differs from the table's event, and no fixed counter counts it. */
 static enum status name_core(struct request *r, const struct event *e, const struct word *w, size_t from, struct text *problem)
 {
 	struct text t;
@@ -130,7 +130,7 @@ static enum status name_core(struct request *r, const struct event *e, const str
 	return t.full ? request_too_long(w, problem) : ST_OK;
 }
 
-/* What a fixed counter alone counts is counted with its one setting: at the highest privilege, without a comparison. */
+/* An event that only a fixed counter counts has the one setting of that counter: at the highest privilege, without a comparison. */
 enum status request_fixed_alone(const struct request *r, const struct event *e, const struct word *w, struct text *problem)
 {
 	const bool differs = r->event.privilege == EVENT_USER || r->event.cmask != e->cmask || r->event.inv != e->inv || r->event.edge != e->edge || r->event.any != e->any;
@@ -209,7 +209,7 @@ static bool same(const struct request *a, const struct request *b)
 {
 	const struct event *x = &a->event, *y = &b->event;
 
-	/* perf's terms name an event as their writer likes */
+	/* in perf's terms the user chooses an event's name */
 	return a->kind == b->kind && str_equal(a->name, b->name) && x->select == y->select && x->umask == y->umask && x->extra_value == y->extra_value && x->cmask == y->cmask &&
 	       x->inv == y->inv && x->edge == y->edge && x->any == y->any && x->privilege == y->privilege;
 }
@@ -252,7 +252,7 @@ static bool sees_counter_0(const struct processor *p, const char *name)
 	return e && uncore_sees_counter_0(box, e);
 }
 
-/* Whether users see a request, and whether one that is there already serves. */
+/* Whether users see a request, and whether it may share an equal one that exists already. */
 enum shown { SHOWN, HIDDEN };
 enum sharing { SHARED, OWN };
 
@@ -328,7 +328,7 @@ static bool has_term(const struct uncore_metric *m, const char *term)
 	return false;
 }
 
-/* rank and node of one metric that has them, or of those that have them among several. */
+/* A metric named alone must have the term (rank, node); of several, those that have it take it. */
 static bool takes(const struct uncore_metric *m, const struct word *w, const char *term)
 {
 	const bool alone = names_equal(w->at, w->name, m->name) || names_equal(w->at, w->name, behind_box(m->name));
@@ -382,7 +382,7 @@ static enum status add_metric(struct request_list *l, const struct uncore_metric
 		text_fmt(problem, "metric %s: %s", metric->name, st == ST_UNSUPPORTED ? metric->lacks : status_name(st));
 		return st;
 	}
-	bool own = false; /* an occupancy and what sees it, for this metric alone */
+	bool own = false; /* the metric has an event that sees counter 0's occupancy: its requests are its own */
 	for (unsigned i = 0; i < m->events.count; i++)
 		own = own || sees_counter_0(l->processor, m->events.name[i]);
 	for (unsigned i = 0; i < m->events.count; i++) {
@@ -399,7 +399,7 @@ static enum status add_metric(struct request_list *l, const struct uncore_metric
 	return ST_OK;
 }
 
-/* Whether the name is, without its box, that of one metric, as the uncore manual has it. */
+/* Whether the name is that of exactly one metric without its box, as in the uncore manual. */
 static bool metric_is_bare(const struct processor *p, const struct word *w)
 {
 	unsigned bare = 0;
@@ -412,7 +412,7 @@ static bool metric_is_bare(const struct processor *p, const struct word *w)
 	return bare == 1;
 }
 
-/* The metric itself, or the part before its dot: all metrics of a box or group that can be had. */
+/* Whether the word is the metric's name, or the part before its dot: that names all metrics of a box or group that lack no event. */
 static bool metric_named(const struct word *w, const struct uncore_metric *m)
 {
 	const char *name = m->name;

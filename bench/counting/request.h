@@ -2,13 +2,15 @@
  *
  * LIST is names separated by commas. A name is any that `list --events` shows: of a core, of an uncore box, of NetBurst's detectors. BOX.EVENT and
  * BOX[N].EVENT name the box: all of its kind, or number N of each socket. rHHHH is a raw PERFEVTSEL value (bits 15:0 event and umask, 31:24 cmask,
- * 23 inv, 21 any, 18 edge). cpu/event=N,umask=N,.../ is perf's way of the same. BOX0.EVENT is BOX[0].EVENT. Case is ignored, and `.`, `_` and `-` between words are equivalent.
- * Modifiers follow a colon. Core events: u, k, cmask=N, inv, edge, any, ldlat=N. Uncore events: the box's filters, thresh=N, edge, invert.
- * Those of perf's that cannot be had are refused by name (p, G, H, ...). u counts ring 3, where no workload runs: request_note.
+ * 23 inv, 21 any, 18 edge). cpu/event=N,umask=N,.../ is perf's spelling of the same. BOX0.EVENT is BOX[0].EVENT. Case is ignored, and `.`, `_` and
+ * `-` between words are equivalent.
+ * Modifiers follow a colon. Core events: u, k, cmask=N, inv, edge, any, ldlat=N. Uncore events: the box's filters, thresh=N, edge, invert. perf's
+ * modifiers that are not supported are refused by name (p, G, H, ...). u counts ring 3, where no workload runs: request_note.
  * NetBurst: DETECTOR.UNIT+UNIT needs no listed event. cmask=N or thresh=N, inv and edge are the counter's comparison; any and other select the
- * threads whose events count, active_none, active_single and active_both the cycles by how many threads are awake; escr=N the ESCR. What counts
- * tagged uops names what tags them: replay_event.NBOGUS:METRIC, front_end_event.NBOGUS:uop_type.TAGLOADS, execution_event.NBOGUS1:scalar_DP_uop.ALL
- * (tag=N: by other tag bits). after=N: a cascade, which starts at the N-th event of the name before it; force_ovf: each event overflows.
+ * threads whose events count, active_none, active_single and active_both the cycles by how many threads are awake; escr=N the ESCR. An event that
+ * counts tagged uops names the event that tags them: replay_event.NBOGUS:METRIC, front_end_event.NBOGUS:uop_type.TAGLOADS,
+ * execution_event.NBOGUS1:scalar_DP_uop.ALL (tag=N: with other tag bits). after=N: a cascade, which starts at the N-th event of the preceding
+ * name; force_ovf: each event overflows.
  * An unknown name is answered with the three nearest ones. */
 #ifndef BENCH_COUNTING_REQUEST_H
 #define BENCH_COUNTING_REQUEST_H
@@ -34,7 +36,7 @@ struct request {
 	bool hidden;                      /* requested by a metric only: no line of its own */
 };
 
-/* A metric, and the requests its events are. */
+/* A metric, and the requests for its events. */
 struct request_metric {
 	const struct uncore_metric *metric;
 	struct metric_terms terms;        /* rank and node as requested */

@@ -59,7 +59,7 @@ static bool compared(struct netburst_use *u, const struct modifier *m)
 	return true;
 }
 
-/* Which threads' events, and while how many threads are awake. */
+/* The threads whose events count, and the number of awake threads at which they count. */
 static bool of_threads(struct netburst_use *u, const struct modifier *m)
 {
 	static const char *const awake[] = { "active_none", "active_single", "active_both", "active_any" }; /* CCCR[17:16] */
@@ -80,7 +80,7 @@ static bool of_threads(struct netburst_use *u, const struct modifier *m)
 	return false;
 }
 
-/* The registers: which ESCR detects, which tag, how the counter overflows and starts. */
+/* The registers: the ESCR that detects, the tag, how the counter overflows and starts. */
 static bool registers(struct netburst_use *u, const struct modifier *m)
 {
 	if (request_modifier_is_valued(m, "escr") && m->value <= 1) {
@@ -93,14 +93,14 @@ static bool registers(struct netburst_use *u, const struct modifier *m)
 		u->cascade = 1;
 	} else if (request_modifier_is_valued(m, "after") && m->value >= 1 && m->value < 1ull << CPU_NETBURST_COUNTER_BITS) {
 		u->cascade = 1;
-		u->start = (1ull << CPU_NETBURST_COUNTER_BITS) - m->value; /* of the event before it, until request_netburst_cascade() */
+		u->start = (1ull << CPU_NETBURST_COUNTER_BITS) - m->value; /* of the preceding event, which request_netburst_cascade() gives it */
 	} else {
 		return false;
 	}
 	return true;
 }
 
-/* What tags the uops that the event counts: a metric of replays, or a detector of uops by type. */
+/* The event that tags the uops which are counted: a replay metric, or a detector of uops by type. */
 static enum status tagged(const struct processor *p, struct netburst_use *u, const struct modifier *m, struct text *problem, bool *found)
 {
 	const unsigned tags = p->detectors[u->event].tags;
@@ -150,7 +150,7 @@ enum status request_netburst_modifier(const struct processor *p, struct netburst
 
 /* ---- events ----------------------------------------------------------------------------------- */
 
-/* Counts uops that nothing tags: what is to be named. */
+/* Whether the event counts tagged uops and no event that tags them is named; `problem` lists those. */
 static bool untagged(const struct processor *p, const struct netburst_use *u, const struct word *w, struct text *problem)
 {
 	const struct netburst_event *e = &p->detectors[u->event];

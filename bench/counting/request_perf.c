@@ -1,5 +1,5 @@
-/* bench/counting/request_perf.c: perf's way of naming events: terms of a raw event, and modifiers (perf-list(1)) of which a count
- * without an operating system cannot have all; likwid's counters behind an event. */
+/* bench/counting/request_perf.c: perf's syntax for events: terms of a raw event, and modifiers (perf-list(1)), not all of which are possible
+ * without an operating system; likwid's counters after an event. */
 #include "bench/counting/request_parts.h"
 #include "bench/catalogue/names.h"
 
@@ -23,7 +23,7 @@ static const char *unavailable_why(char letter)
 	return NULL;
 }
 
-/* Letters of perf's alone, without a value, at least one of which cannot be had; several may stand together (upp). */
+/* The first unsupported letter of a modifier that consists of perf's letters and has no value (several may stand together: upp); 0: none. */
 static char unavailable_letter(const struct modifier *m)
 {
 	char letter = 0;
@@ -106,8 +106,9 @@ static enum status term(const char *at, size_t n, struct terms *to)
 	return ST_SYNTAX;
 }
 
-/* The table's event with that code: what it says of counters and registers holds for the code too. A unit mask that it lacks counts where all others of
- * its event do. `value`: one of a register is given. ST_SYNTAX: none is, and it says what is counted. */
+/* The table's event with that code, whose counters and registers hold for the code too. A unit mask that the table lacks counts on the counters of
+ * the event's other masks, if those agree. `value`: the value of a register is given. ST_SYNTAX: none is given, and the register selects what is
+ * counted. */
 static enum status of_code(const struct processor *p, uint16_t select, uint16_t umask, bool value, const struct word *w, struct event *e, struct text *problem)
 {
 	const struct event *lacking = NULL;
@@ -198,7 +199,7 @@ struct word request_perf_plain(const struct word *w)
 	return plain;
 }
 
-/* Linux' name of the core's counters: of a hybrid one for each kind, which CPUID 0x1A tells apart (0x40 large, 0x20 small). */
+/* Linux' name of the core's PMU: a hybrid processor has one for each kind of core, which CPUID 0x1A distinguishes (0x40 large, 0x20 small). */
 static bool is_pmu_of(const struct processor *p, const char *at, size_t n)
 {
 	return names_equal(at, n, "cpu") || (p->core_type == 0x40 && names_equal(at, n, "cpu_core")) || (p->core_type == 0x20 && names_equal(at, n, "cpu_atom"));
@@ -256,7 +257,7 @@ static int hex_of(char c)
 enum status request_raw(const struct processor *p, const struct word *w, struct request *r, struct text *problem, bool *found)
 {
 	const bool wide = cpu_vendor_is_amd(p->vendor);
-	const uint64_t allowed = 0xFFA4FFFFu & ~(wide ? 1ull << 21 : 0); /* PERF_CTL has no bit for any thread */
+	const uint64_t allowed = 0xFFA4FFFFu & ~(wide ? 1ull << 21 : 0); /* PERF_CTL has no AnyThread bit */
 	uint64_t v = 0;
 
 	*found = w->name > 1 && w->name <= (wide ? 10 : 9) && (w->at[0] == 'r' || w->at[0] == 'R');

@@ -1,4 +1,4 @@
-/* bench/counting/request_spelling.c: other names of events: a document's, perf's, and what an event means. */
+/* bench/counting/request_spelling.c: other names of events: a document's, perf's, and concepts. */
 #include "bench/counting/request_parts.h"
 #include "bench/catalogue/names.h"
 #include "pmu/core/concept.h"
@@ -8,7 +8,7 @@ static const struct { const char *perf, *concept; } generic[] = {
 	{ "cpu-cycles", "cycles" }, { "ref-cycles", "cycles.reference" }, { "branches", "branch.retired" },
 	{ "branch-instructions", "branch.retired" }, { "branch-misses", "branch.misp.any" }, { "cache-references", "llc.reference" },
 	{ "cache-misses", "llc.miss" },
-	/* "Hardware cache event": what the name says, which need not be the event that Linux takes */
+	/* "Hardware cache event": by the meaning of the name; Linux may use another event */
 	{ "L1-dcache-loads", "load.retired" }, { "L1-dcache-load-misses", "load.miss.l1" }, { "L1-dcache-stores", "store.retired" },
 	{ "L1-icache-load-misses", "l1i.miss" }, { "LLC-load-misses", "load.miss.llc" }, { "dTLB-load-misses", "dtlb.load.walk" },
 	{ "iTLB-load-misses", "itlb.walk" }, { "branch-loads", "branch.retired" }, { "branch-load-misses", "branch.misp.any" },
@@ -68,7 +68,7 @@ static const struct event *spelled(const struct processor *p, const struct word 
 	return NULL;
 }
 
-/* The same on a general counter, which takes modifiers: the vendor appends _P to its name. */
+/* The same event on a general counter, which takes modifiers: the vendor appends _P to its name. */
 static const struct event *general(const struct processor *p, const struct event *e)
 {
 	char name[REQUEST_NAME_BYTES];

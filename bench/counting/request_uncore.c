@@ -15,7 +15,7 @@ static bool short_name(const char *at, size_t n, const char *known)
 	return *known && names_equal(at, n, known + 1);
 }
 
-/* The uncore manual names an event without its box: taken where only one kind of box has it. */
+/* The uncore manual names an event without its box: accepted if only one kind of box has it. */
 static const struct uncore_event *uncore_of_one_box(const struct processor *p, const struct word *w, struct request *r)
 {
 	const struct uncore_event *only = NULL;
@@ -40,7 +40,7 @@ static bool is_box(const struct processor *p, const char *at, size_t n)
 	return false;
 }
 
-/* The event of the table's name, or of another document's for it. */
+/* The event of that name in the table, or the one for which it is another document's name. */
 static const struct uncore_event *uncore_of_full_name(const struct processor *p, const struct word *w, struct request *r)
 {
 	const char *at = w->at;
@@ -103,7 +103,7 @@ static bool has_modifier(const struct word *w, const char *key)
 	return false;
 }
 
-/* Why an event is refused although its modifiers are the box's: a filter that it does not look at, a comparison that is missing. False: neither. */
+/* Explains why an event is refused although its modifiers are the box's: it ignores a filter, or a comparison is missing. False: neither. */
 static bool said_what_acts(const struct request *r, const struct uncore_event *e, const struct word *w, struct text *problem)
 {
 	const struct uncore_box *box = r->box;
@@ -113,7 +113,7 @@ static bool said_what_acts(const struct request *r, const struct uncore_event *e
 
 		if (!has_modifier(w, box->filters[f].name) || !uncore_filter_idle(box, e, f))
 			continue;
-		while (uncore_filter_idle(box, &box->events[i], f)) /* another event asks for it */
+		while (uncore_filter_idle(box, &box->events[i], f)) /* an event that uses the filter */
 			i++;
 		text_fmt(problem, "%s has no effect here: it acts only on events that select it, such as %s", box->filters[f].name, box->events[i].name);
 		return true;
@@ -125,7 +125,7 @@ static bool said_what_acts(const struct request *r, const struct uncore_event *e
 	return false;
 }
 
-/* Why the planner does not take the event: what it lacks, a value, or a modifier that the box has not. */
+/* Explains why the planner refuses the event: a filter is missing, a value does not fit, or the box lacks a modifier. */
 static void say_uncore(const struct request *r, const struct uncore_event *e, const struct word *w, enum status st, struct text *problem)
 {
 	const struct uncore_box *box = r->box;
@@ -147,7 +147,7 @@ static void say_uncore(const struct request *r, const struct uncore_event *e, co
 		text_fmt(problem, "%s%s=N", f || box->threshold ? ", " : "", box->filters[f].name);
 }
 
-/* The one event that counts a concept of the uncore, with its filters; nowhere: there is none, or w has modifiers of its own. */
+/* The one event, with its filters, that counts a concept of the uncore. Empty: there is none, or w has modifiers of its own. */
 static struct word what_counts(const struct processor *p, const struct word *w)
 {
 	char name[REQUEST_NAME_BYTES];

@@ -1,7 +1,7 @@
 /* bench/counting/stat.c: see stat.h. */
 #include "bench/counting/stat_metrics.h"
 
-#define LOCK_VA (SPACE_DATA + 15 * PAGE_1G) /* page of the bus lock, below the working sets of the other cores: one of many 2 MiB pages has 10 GiB */
+#define LOCK_VA (SPACE_DATA + 15 * PAGE_1G) /* page of the bus lock, below the other cores' working sets: a set of many 2 MiB pages spans 10 GiB */
 #define FIXED_INSTRUCTIONS 0   /* SDM vol. 3, table 18-2: numbers of the fixed counters */
 #define FIXED_CYCLES 1
 
@@ -94,7 +94,7 @@ enum status stat_plan(struct stat_plan *p, struct request_list *requests, const 
 		unsigned full = core ? PLAN_EVENTS_MAX : UNCORE_EVENTS_MAX;
 		unsigned *count = !*batches ? NULL : core ? &p->core[*batches - 1].count : &p->uncore[*batches - 1].count;
 
-		/* a cascade and the event that starts it share a run, and so do what sees counter 0 and what is there */
+		/* a cascade and the event that starts it share a run, and so do an event that sees counter 0 and the one counted there */
 		if (!count || *count + with_next(requests, i) >= full) {
 			if (*batches == STAT_BATCHES_MAX)
 				return ST_FULL;
@@ -139,10 +139,10 @@ struct run {
 	const struct stat_core_batch *core;     /* NULL: none in this run */
 	const struct stat_uncore_batch *uncore;
 	unsigned core_run, uncore_run;
-	bool topdown;                           /* it is the run of shares of slots */
+	bool topdown;                           /* this run measures the shares of slots */
 	struct counting counting;
-	uint16_t request[WINDOW_EVENTS_MAX];    /* of each of its events */
-	unsigned instructions, cycles;          /* index in it; WINDOW_EVENTS_MAX: absent */
+	uint16_t request[WINDOW_EVENTS_MAX];    /* of each event of `counting` */
+	unsigned instructions, cycles;          /* index in `counting`; WINDOW_EVENTS_MAX: absent */
 	struct mapping lock;
 	uint64_t before[UNCORE_SOCKETS_MAX][UNCORE_EVENTS_MAX][UNCORE_INSTANCES_MAX], before_tsc;
 };
@@ -183,7 +183,7 @@ static void select_run(struct run *r, unsigned n)
 	r->topdown = r->plan->topdown.count && n + 1 == r->plan->runs;
 	memset(c, 0, sizeof(*c));
 	c->plan.runs = 1;
-	if (r->topdown) /* what a window with a gate reads is nothing */
+	if (r->topdown) /* a window with a gate reads no counters */
 		return;
 	for (unsigned i = 0; r->core && i < r->core->count && c->events < WINDOW_EVENTS_MAX - 2; i++)
 		if (r->core->plan.slots[i].run == r->core_run || r->core->plan.slots[i].fixed) {
@@ -234,7 +234,8 @@ static enum status find_unmodelled_core(struct run *r, struct stat_result *out)
 	return st;
 }
 
-/* Marks the run's cascades if the registers just written hold what a simulated machine knows by name only: an overflow that it does not follow. */
+/* Marks the run's cascades: the registers just written hold a setting that a simulated machine knows by name only, an overflow that it does not
+ * follow. */
 static void mark_cascades(const struct run *r, struct stat_result *out)
 {
 	for (unsigned i = 0; r->core && i < r->core->count; i++)
@@ -320,7 +321,7 @@ static enum status read_uncore(struct run *r, unsigned n, struct stat_result *ou
 	return ST_OK;
 }
 
-/* Where no fixed counter has the cycles (AMD), the user's own event of them in this run does; WINDOW_EVENTS_MAX: none. */
+/* The index of the user's own cycle event in this run, where no fixed counter counts cycles (AMD); WINDOW_EVENTS_MAX: none. */
 static unsigned cycles_of_run(const struct run *r)
 {
 	const struct event *cycles = r->w->b->cycles;
@@ -419,7 +420,8 @@ static enum status one_run(struct run *r, unsigned n, const struct stat_settings
 		windows++;
 		ticks += r->topdown ? took : stat_workload_ticks(r->w);
 		out->since_ticks = ticks;
-		/* ends are multiples of the interval, or each one's last window would add up: with n intervals' time there were n - 1 */
+		/* ends are multiples of the interval: otherwise the excess of each interval's last window would add up, and n intervals' time would
+		 * contain n - 1 */
 		if (s->interval_ticks && ticks >= interval_end) {
 			end_interval(s, out);
 			interval_end = (ticks / s->interval_ticks + 1) * s->interval_ticks;

@@ -57,7 +57,7 @@ enum status stat_metrics_topdown(struct stat_workload *w, const struct plan *slo
 {
 	struct bench *b = w->b;
 	const unsigned core = w->cores[0], measuring = b->core;
-	const struct counting none = { .plan.runs = 1 }; /* what a window with a gate reads is nothing */
+	const struct counting none = { .plan.runs = 1 }; /* a window with a gate reads no counters */
 	struct sampling_gate gate;
 	uint64_t before = 0, after = 0;
 	struct topdown t;

@@ -1,4 +1,4 @@
-/* bench/counting/stat_modelled.c: see stat.h. Enabling an event tells: the simulated machine flags one that it knows by name only. */
+/* bench/counting/stat_modelled.c: see stat.h. Enables the event: the simulated machine flags one that it knows by name only. */
 #include "bench/counting/stat.h"
 
 #include "pmu/netburst/netburst.h"
@@ -24,7 +24,7 @@ static enum status core_modelled(const struct bench *b, const struct request *q,
 	return st;
 }
 
-/* Something that counter 0 alone counts, for an event that sees it; NULL: the event does not. */
+/* An event that only counter 0 counts, for an event that sees this counter; NULL: the event does not. */
 static const char *at_counter_0(const struct processor *p, const char *name)
 {
 	const struct uncore_box *box = NULL;

@@ -53,7 +53,7 @@ static void workload_name(struct text *t, const struct stat_workload *w)
 	text_fmt(t, "%s%s", w->kind == STAT_WORK ? "account." : "", w->name);
 }
 
-/* CSV: the end of a line, which tells apart workloads that run one after the other. */
+/* CSV: ends a line with the workload, of which several may run one after the other. */
 static void csv_end(struct text *t, const struct stat_result *r)
 {
 	text_char(t, ',');
@@ -209,7 +209,7 @@ static void unmodelled(struct output *o, const struct request *q, const struct s
 	uncounted(o, q, line);
 }
 
-/* A box that the sums lack. */
+/* Reports boxes that are missing from the sums. */
 static void missing(struct output *o, const struct request *q)
 {
 	const struct bench *b = o->r->workload->b;
@@ -224,12 +224,12 @@ static void missing(struct output *o, const struct request *q)
 	uncounted(o, q, why);
 }
 
-/* Bytes a second of a metric in bytes, -1 of others and of what is not known. */
+/* Bytes per second of a metric in bytes; -1: another unit, or unknown. */
 static int64_t metric_rate(const struct stat_result *r, const struct request_metric *of, const struct stat_metric *m)
 {
 	const struct stat_run *run = &r->runs[of->events.count ? r->values[of->request[0]].run : 0];
 
-	/* by the windows' time, as the events' own rates: the counters run longer, but nothing moves then */
+	/* over the windows' time, as for the events' rates: the counters run longer, but no data moves then */
 	if (!m->known || m->milli < 0 || !run->ticks || !str_equal(of->metric->unit, "bytes"))
 		return -1;
 	return mul_div(m->milli / 1000, (int64_t)r->workload->b->a->tsc_hz, (int64_t)run->ticks);
@@ -280,7 +280,7 @@ static void metrics(struct output *o)
 	}
 }
 
-/* The top-down method's shares, each in the place of a metric. */
+/* The shares of the top-down method, printed as metrics. */
 static void topdown(struct output *o)
 {
 	const struct cpu *cpu = o->r->workload->b->cpu;

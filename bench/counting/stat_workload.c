@@ -5,7 +5,7 @@
 #include "bench/measure/vector_width.h"
 
 #define IDLE_ITERATIONS 65536u
-#define SLOT_OF_OTHERS  16u    /* GiB slots of the data space from the second core's working set on: loop_begin uses 0 and 1 */
+#define SLOT_OF_OTHERS  16u    /* first GiB slot of the data space for working sets of further cores: loop_begin uses 0 and 1 */
 
 /* --- lookup ------------------------------------------------------------------------------------ */
 

@@ -4,10 +4,10 @@
 
 #define SAMPLES_SIMULATED 3u
 #define SAMPLES_MACHINE 15u
-#define TRIES 3u                  /* for each sample that was disturbed */
-#define ATTEMPTS 4u               /* at a point, until its longer windows take longer */
+#define TRIES 3u                  /* attempts at a sample that was disturbed */
+#define ATTEMPTS 4u               /* attempts at a point, until its longer windows take longer than the shorter ones */
 #define LINE 64u
-#define FRESH_PART 3u             /* part of such a ring that points may use before all of it is visited again: an L2 with random replacement keeps e^-5.3 of that */
+#define FRESH_PART 3u             /* 1/N of a warm ring may be visited by points before all of it is visited again: an L2 with random replacement keeps e^-5.3 of that */
 
 /* Lines per iteration from the row's level; without a ring, iterations. */
 static uint32_t units_of(const struct row_curve *c, uint32_t x)
@@ -66,12 +66,12 @@ enum status curve_prepare(struct loop *l, uint64_t iterations)
 		return prepare_spread(l, iterations);
 	if (l->row->prepare == PREPARE_FLUSH)
 		st = c->what == CURVE_TWICE ? curve_run(l, "k_flush_chain", w->at, iterations, 0) : curve_run(l, "k_flush", w->map.va, w->shape.bytes / step, step);
-	/* one line of the pair is to miss: both arrive, then that one is flushed */
+	/* only one line of the pair shall miss: both are loaded, then that one is flushed */
 	if (st == ST_OK && c->what == CURVE_PAIRS)
 		st = curve_run(l, "k_touch", w->map.va + CURVE_SINGLE + LINE, w->shape.nodes, CURVE_NODE_BYTES);
 	if (st == ST_OK && c->what == CURVE_PAIRS && l->row->prepare == PREPARE_FLUSH)
 		st = curve_run(l, "k_flush", w->map.va + CURVE_SINGLE, w->shape.nodes, CURVE_NODE_BYTES);
-	/* without fillers nothing loads their line, and its page may be one more than the TLB holds */
+	/* without fillers nothing loads the fillers' line, and its page may be one more than the TLB holds */
 	return st == ST_OK && c->what != CURVE_OVERLAP ? curve_run(l, "k_touch", w->map.va + w->shape.bytes + CURVE_HOT_OFFSET, 1, LINE) : st;
 }
 
@@ -117,7 +117,8 @@ static enum status sample(struct pass *p, uint64_t code, uint32_t x, bool counts
 		struct window w[2];
 		int64_t cycles[2], of_events[ROW_EVENTS_MAX], values[ROW_PROOFS_MAX];
 
-		/* one iteration ahead of each window brings back lines of code, wrapper and page tables that a level of few ways or random replacement has lost */
+		/* one iteration before each window reloads lines of code, wrapper and page tables that a level with few ways or random replacement
+		 * has lost */
 		const enum curve_what what = p->curve->what;
 		const bool ahead = what == CURVE_OVERLAP || what == CURVE_SPREAD || (what == CURVE_WINDOW && !curve_regions(p->curve));
 
@@ -158,8 +159,7 @@ static bool per_iteration(const struct row_curve *c)
 	return c->what == CURVE_TWICE || c->what == CURVE_WINDOW || c->what == CURVE_SERIAL || c->what == CURVE_PAIRS || c->what == CURVE_BESIDE;
 }
 
-/* Maps the room for the code anew and writes a point's code: no processor then holds bytes that it prefetched, on a wrong path, before they were
- * written. */
+/* Maps the code's pages anew and writes a point's code: no processor then holds bytes that it prefetched on a wrong path before they were written. */
 static enum status write_code(struct pass *p, uint32_t x)
 {
 	struct working_set *w = &p->loop.sets[0];
@@ -216,7 +216,7 @@ enum status curve_point(struct pass *p, uint32_t x, int64_t *iteration_milli)
 	if (st == ST_OK)
 		st = window_clock_follow(p->b, &p->loop.counting, &p->loop.job, &p->tick_micro);
 	*iteration_milli = 0;
-	for (unsigned attempt = 0; attempt < ATTEMPTS && *iteration_milli <= 0 && st == ST_OK; attempt++) { /* a neighbour may have had most of a point */
+	for (unsigned attempt = 0; attempt < ATTEMPTS && *iteration_milli <= 0 && st == ST_OK; attempt++) { /* a neighbour may have disturbed most of a point */
 		for (unsigned i = 0; i <= n && st == ST_OK; i++) { /* the first one warms up */
 			st = sample(p, w->code_map.va, x, i > 0, &each);
 			if (i)
@@ -266,7 +266,7 @@ static enum status walk(struct pass *p, int64_t *value_milli)
 	return ST_OK;
 }
 
-/* Whether the events say that lines came from where the row wants them. */
+/* Whether the events show that lines came from the source that the row requires. */
 static bool proof_of(const struct pass *p, struct text *proof)
 {
 	const struct counting *c = &p->loop.counting;

@@ -22,7 +22,7 @@ void curve_json(struct text *t, const struct curve *c);
 #define CURVE_SENDS 8u           /* offset in a node of CURVE_TWICE: the load that requests the line */
 #define CURVE_CODE_BYTES 0x4000u
 
-/* The most regions from which an iteration takes a line; 0: all lines lie in the node. */
+/* The largest number of regions from which an iteration loads a line; 0: all lines lie in the node. */
 static inline uint32_t curve_regions(const struct row_curve *c)
 {
 	return c->what == CURVE_SPREAD ? CURVE_REGIONS : c->what == CURVE_WINDOW && c->filler == FILLER_MISS ? c->most + 2u : 0;

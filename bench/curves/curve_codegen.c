@@ -1,4 +1,4 @@
-/* bench/curves/curve_codegen.c: the code of a curve's points. RDX is the node, R9 a line that stays in the L1, R11 the way back. */
+/* bench/curves/curve_codegen.c: the code of a curve's points. RDX is the node, R9 a line that stays in the L1, R11 the return address. */
 #include "bench/curves/curve.h"
 
 #define LINE 64u
@@ -69,8 +69,8 @@ static void put32(struct writer *w, uint8_t rex, uint8_t op, uint8_t modrm, uint
 	put_offset(w, offset);
 }
 
-/* Loads of x entries of the super queue, all but an odd one's of pairs; then of the other lines of the pairs, from addresses
- * that need the values of all first ones, which are 0 but for the next node's. */
+/* Loads that take x entries of the super queue: the first lines of x / 2 pairs, for odd x one more line. Then loads of the pairs' other lines,
+ * whose addresses depend on the values of all first lines; those are 0 except for the next node's address. */
 static void put_pairs(struct writer *w, uint32_t x, bool others)
 {
 	PUT(w, 0x48, 0x89, 0xD1); /* mov rcx, rdx */
@@ -92,7 +92,8 @@ static void put_pairs(struct writer *w, uint32_t x, bool others)
 	PUT(w, 0x4C, 0x01, 0xC2); /* add rdx, r8 */
 }
 
-/* Loads of x lines that miss; a number from a line of its own (FILLER_MISS: the next one in each iteration), its roots, and 0 of the last one. */
+/* Loads of x lines that miss; a number from a line of its own (FILLER_MISS: the next line in each iteration), its roots, and a 0 made from the
+ * last root. */
 static void put_beside(struct writer *w, const struct row_curve *c, uint32_t x, uint32_t lines)
 {
 	for (uint32_t j = 0; j < x; j++)
@@ -114,7 +115,7 @@ uint32_t curve_code(const struct row_curve *c, uint32_t x, uint32_t lines, uint8
 	struct writer w = { code, 0, false };
 
 	if (c->what == CURVE_CHAINS) {
-		PUT(&w, 0x0F, 0x57, 0xC9, 0x0F, 0x28, 0xC1); /* xorps xmm1, xmm1; movaps xmm0, xmm1: XORPS of XMM0 might wait for the chain before */
+		PUT(&w, 0x0F, 0x57, 0xC9, 0x0F, 0x28, 0xC1); /* xorps xmm1, xmm1; movaps xmm0, xmm1: XORPS of XMM0 might wait for the previous chain */
 		for (uint32_t i = 0; i < x; i++)
 			PUT(&w, 0xF2, 0x0F, 0x58, 0xC1); /* addsd xmm0, xmm1 */
 		PUT(&w, 0x41, 0xFF, 0xE3); /* jmp r11 */

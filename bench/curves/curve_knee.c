@@ -1,9 +1,9 @@
 /* bench/curves/curve_knee.c: the knee of a curve: the last point at which misses still overlap; curve_pass.h. */
 #include "bench/curves/curve_pass.h"
 
-#define CHANNEL_LINES 16u /* most channels, or slices */
+#define CHANNEL_LINES 16u /* upper limit of channels, or slices */
 #define WAITS_BACK 14u /* lines before the last one that are checked */
-#define CLEAR_PART 5 /* of a miss: a smaller step is noise */
+#define CLEAR_PART 5 /* 1/N of a miss: a smaller step is noise */
 
 /* Expected time of point x while both misses overlap: each filler between them takes as long as at the points below. */
 static int64_t foreseen(int64_t first, uint32_t below, int64_t at_below, uint32_t x)
@@ -19,7 +19,7 @@ static bool is_late(int64_t first, uint32_t below, int64_t at_below, uint32_t x,
 	return iteration - expected > (serial - expected) / 2;
 }
 
-/* The time of a point's iteration, measured now unless it was before. */
+/* The time of a point's iteration; measures the point if it has not been. */
 static enum status measured(struct pass *p, uint32_t x, int64_t *iteration_milli)
 {
 	const struct curve *c = &p->out->curve;
@@ -32,9 +32,9 @@ static enum status measured(struct pass *p, uint32_t x, int64_t *iteration_milli
 	return curve_point(p, x, iteration_milli);
 }
 
-/* Whether the step behind point `below` may come from a slow channel or slice, which adds one each time it gets another line. Such a step also
- * occurred a few lines earlier, or recurs as many lines later; beyond a full buffer there is none. Only points longer than all with fewer lines
- * count: a shorter one met open DRAM pages. */
+/* Whether the step behind point `below` may come from a slow channel or slice, which adds a step with each further line that it gets. Such a step
+ * also occurred a few lines earlier, or recurs as many lines later; beyond a full buffer there is none. A point counts only if it took longer than
+ * all with fewer lines: a shorter one met open DRAM pages. */
 static enum status may_be_a_channel(struct pass *p, int64_t first, uint32_t below, int64_t at_below, int64_t at_above, bool *may)
 {
 	const int64_t step = at_above - at_below, grown = at_below - first;
@@ -68,7 +68,7 @@ enum status curve_knee(struct pass *p, int64_t *value_milli)
 		st = curve_other_point(p, &one_by_one, 1, &late, NULL);
 	at_below = first;
 	for (uint32_t x = 2; st == ST_OK && !above; x = x * 2 < p->curve->most ? x * 2 : p->curve->most) {
-		/* the fillers alone take as long as a miss: a nearer point, or no result */
+		/* if the fillers alone take as long as a miss, a nearer point is tried; without one there is no result */
 		while (late - foreseen(first, below, at_below, x) < first / CLEAR_PART && x > below + 1)
 			x = (below + x) / 2;
 		if (late - foreseen(first, below, at_below, x) < first / CLEAR_PART)
@@ -99,7 +99,7 @@ enum status curve_knee(struct pass *p, int64_t *value_milli)
 	*value_milli = (int64_t)(below + p->curve->both) * 1000;
 	if (st != ST_OK)
 		return st;
-	/* no step: only the fillers' time, any of which may keep memory busy for long, or which is as long as both misses */
+	/* no step: only the time of the fillers, one of which may keep memory busy for long, or which take as long as both misses */
 	const int64_t expected = foreseen(first, below, at_below, above);
 
 	if (at_above - at_below < first / CLEAR_PART || late - expected < first / CLEAR_PART || 8 * (at_above - expected) < 5 * (late - expected))
@@ -125,9 +125,9 @@ static enum status first_lines(struct pass *p, uint32_t x, int64_t *iteration_mi
 }
 
 /* Whether one load of point x waits for a fill buffer, in which case its pair's other line arrives in time anyway. Measured without the
- * prefetcher, whose lines would keep memory busy: some load among the last ones adds more time than the one before it. Loads after the first
- * that waits may add little. *hidden: nor would one show, since the channel that they share keeps them for as long as it would wait. *brought: lines
- * that arrived. */
+ * prefetcher, whose lines would keep memory busy: some load among the last ones adds more time than the one before it. Loads after the first that
+ * waits may add little. *hidden: such a wait would not show, since the channel that the loads share delays them for as long. *brought: lines that
+ * arrived. */
 static enum status loads_wait(struct pass *p, uint32_t x, int64_t one, bool *wait, bool *hidden, int64_t *brought)
 {
 	int64_t took[3] = { 0, 0, 0 };
@@ -204,7 +204,7 @@ static enum status pairs(struct pass *p, int64_t *value_milli)
 		/* one more line must be late by a DRAM latency, not by its position in the channels' queues */
 		return st == ST_OK && late_by - (in_time - first) < one / 2 ? ST_RANGE : st;
 	}
-	if (!p->at_least) { /* too few for the other looks */
+	if (!p->at_least) { /* too few lines for these checks */
 		enum status st = first_lines(p, below, &first, NULL);
 
 		return st == ST_OK && late_by - (in_time - first) < one / 2 ? ST_RANGE : st;

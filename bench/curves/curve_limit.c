@@ -1,16 +1,16 @@
-/* bench/curves/curve_limit.c: what was full at the knee of loads that miss: the fill buffers, something behind them, or something before them.
+/* bench/curves/curve_limit.c: which structure was full at the knee of loads that miss: the fill buffers, one beyond them, or one before them.
  *
- * Behind as many misses as the knee lets overlap, a load that the L1 answers needs everything but a fill buffer, and one that the L2 answers needs
- * nothing but that. So the first one must not wait and the second one must. Square roots behind that load, one after the other and longer
- * together than a miss, make the wait last. */
+ * Behind as many misses as overlap at the knee, a load that hits the L1 needs everything but a fill buffer, and one that hits the L2 a fill buffer
+ * but nothing beyond. So the first must not wait and the second must. Square roots that depend on that load, in a chain longer than a miss, make
+ * the wait visible. */
 #include "bench/curves/curve_pass.h"
 
 #define LINE 64u
 #define ROOTS_LEAST 4u
 #define ROOTS_MOST 128u           /* each an entry of the reorder buffer */
 #define NUMBER 0x4000000000000000ull /* 2.0: its roots have all their bits */
-#define NUMBER_LINES 32u          /* two longer windows have as many iterations */
-#define DISPLACING_L1S 2u         /* lines that displace those of an L1, whatever it replaces */
+#define NUMBER_LINES 32u          /* as many as two longer windows have iterations */
+#define DISPLACING_L1S 2u         /* lines that displace those of an L1, whatever its replacement policy */
 
 uint64_t curve_limit_bytes(const struct cpu *cpu, const struct row_curve *c)
 {
@@ -19,7 +19,7 @@ uint64_t curve_limit_bytes(const struct cpu *cpu, const struct row_curve *c)
 	return c->what == CURVE_WINDOW && c->filler == FILLER_MISS && l1 ? DISPLACING_L1S * l1->bytes : 0;
 }
 
-/* The lines of the numbers; of FILLER_MISS then others, until the L1 has lost them. */
+/* Loads the lines of the numbers; for FILLER_MISS then other lines, until the L1 has evicted them. */
 enum status curve_limit_prepare(struct pass *p)
 {
 	const struct working_set *w = &p->loop.sets[0];

@@ -2,22 +2,21 @@
 #include "bench/curves/curve_pass.h"
 
 #define ITERATIONS 8u             /* iterations of the shorter window */
-#define ITERATIONS_TWICE 512u     /* iterations of CURVE_TWICE, and */
-#define ITERATIONS_SPREAD 32u     /* of CURVE_SPREAD and CURVE_OVERLAP: enough to average over DRAM pages that happen to be open */
+#define ITERATIONS_TWICE 512u     /* of CURVE_TWICE: enough to average over DRAM pages that happen to be open */
+#define ITERATIONS_SPREAD 32u     /* of CURVE_SPREAD and CURVE_OVERLAP: likewise */
 #define PAIR_ITERATIONS_SIMULATED 2u /* CURVE_PAIRS on a simulated machine: whole nodes are flushed before each window */
 #define TWICE_NODES 2048u         /* of CURVE_TWICE: as many iterations are sampled */
 #define SPREAD_NODES 2560u        /* of CURVE_SPREAD: lines are flushed all at once, rarely */
 #define FILLED_NODES 64u         /* of CURVE_WINDOW in regions: likewise */
 #define SPREAD_STEP 11u           /* lines from node to node: a region's lines alternate over any number of channels up to ten */
-#define WALKS_BESIDE 4u           /* of an L2 set: left by a ring of CURVE_WALKS to page-table lines and the wrapper */
+#define WALKS_BESIDE 4u           /* ways of an L2 set that a ring of CURVE_WALKS leaves to page-table lines and the wrapper */
 #define LINE 64u
 #define DRAM_LINES (CURVE_NODE_BYTES / LINE)
-#define L3_LINES 16u              /* of a node in a ring that fills a cache level */
-#define PIECE_LINES 4u            /* of a node of CURVE_WINDOW where large pages are kept in pieces, so that all lie in one: each job begins with an empty TLB */
+#define L3_LINES 16u              /* lines of a node in a ring that fills a cache level */
+#define PIECE_LINES 4u            /* lines of a node of CURVE_WINDOW where the DTLB keeps large pages in pieces: all lie in one piece, as each job begins with an empty TLB */
 #define L3_FACTOR 8u              /* size of an L3 ring, in L2s */
 
-/* Distance between regions, in lines: one more than a multiple of what most numbers of channels divide, so that a node's lines alternate over
- * the channels. */
+/* Distance between regions, in lines: one more than a number that most channel counts divide, so that a node's lines alternate over the channels. */
 static uint32_t spread_lines(uint64_t bytes, uint32_t regions)
 {
 	static const uint32_t multiples[] = { 2520, 840, 120, 24, 1 };
@@ -34,7 +33,8 @@ uint32_t curve_region_lines(const struct row_curve *c, uint64_t bytes)
 	return spread_lines(bytes, curve_regions(c) + (c->what == CURVE_SPREAD ? 0 : FILLED_NODES * 13 / 24 + 1));
 }
 
-/* Twice the entries of either level of the TLB, or what the L2 has room for; at least two nodes of a page for each load of an iteration. */
+/* Pages of the ring: twice the entries of the larger TLB level, limited by the room in the L2. The ring has at least two nodes, each with a page
+ * for each load of an iteration. */
 static uint32_t walk_pages(const struct pass *p)
 {
 	const uint32_t first = p->b->cpu->tlb.dtlb_4k, second = p->b->cpu->tlb.stlb_4k, larger = first > second ? first : second;
@@ -43,7 +43,7 @@ static uint32_t walk_pages(const struct pass *p)
 	return shape_missing_pages(entries, 2 * entries, cpu_cache(p->b->cpu, 2), LINE);
 }
 
-/* The ring. Where rows of DRAM may stay open it is spread like the other chases in memory. */
+/* Shapes the ring. Where DRAM rows may stay open, it is spread like the other chases in memory. */
 static void shape_ring(struct pass *p, struct working_set *w, const struct cpu_cache *l2)
 {
 	const uint64_t memory = shape_memory_span(p->b->cpu);
@@ -64,7 +64,7 @@ static void shape_ring(struct pass *p, struct working_set *w, const struct cpu_c
 
 		p->iterations = w->shape.nodes << full;
 	} else if (p->row->target == TARGET_L3) {
-		p->iterations = ITERATIONS_SPREAD; /* with fewer, one more or one less group of parallel loads would show */
+		p->iterations = ITERATIONS_SPREAD; /* with fewer, one group of parallel loads more or less would show */
 		w->shape.nodes = (uint32_t)(L3_FACTOR * l2->bytes / w->shape.line_bytes);
 	} else if (p->curve->what == CURVE_TWICE) {
 		p->iterations = ITERATIONS_TWICE;
@@ -115,7 +115,6 @@ bool curve_in_pieces(struct bench *b)
 	return shape_in_pieces(b->cpu) || (!b->cpu->tlb_enumerated && tlb_splits_large_pages(b));
 }
 
-/* The ring and the room for the code. */
 enum status curve_set_up(struct pass *p, struct row_result *out)
 {
 	struct working_set *w = &p->loop.sets[0];

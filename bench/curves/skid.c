@@ -5,17 +5,17 @@
 #include "pmu/core/concept.h"
 #include "pmu/netburst/netburst_sample.h"
 
-#define HIT_AT    1024u      /* of the line that hits, after the last of the others: another set of the L1 */
+#define HIT_AT    1024u      /* offset of the line that hits, after the last line that misses: another set of the L1 */
 #define LINES_MOST 64u
 #define RECORDS   96u        /* of a burst */
 #define INSTRUCTIONS (2 * SKID_BLOCK + 4)
 #define LINE      64u
-#define LEAST_RECORDS 64u    /* that are worth a word */
+#define LEAST_RECORDS 64u    /* fewer allow no verdict */
 #define RCX 1u
 #define RDX 2u
 
-/* Events to an overflow, of one burst each: a record takes one more, and of two neighbours one has no factor in common with the
- * number of lines. */
+/* Events from one overflow to the next, for one burst each: a record takes one event more, and of two consecutive numbers one has no common factor
+ * with the number of lines. */
 static const uint64_t periods[] = { 12, 13 };
 
 struct skid {
@@ -27,9 +27,9 @@ struct skid {
 	uint32_t load;                     /* offset of the load in the code */
 	int16_t number[SKID_CODE_BYTES];    /* number of the instruction at an offset, -1: none begins there */
 	uint32_t at[INSTRUCTIONS];         /* records at each instruction */
-	uint32_t line[LINES_MOST];         /* and of each line */
-	uint32_t records, outside, astray; /* outside the code; with an address that is none of the lines */
-	uint32_t before, after;            /* with the registers before the load, after it */
+	uint32_t line[LINES_MOST];         /* records of each line */
+	uint32_t records, outside, astray; /* outside the code; with an address on none of the lines */
+	uint32_t before, after;            /* records with the registers before the load, after it */
 	uint64_t due;
 	struct netburst_sample sample;
 };
@@ -55,7 +55,7 @@ uint32_t skid_code(uint8_t *code, uint32_t *load)
 	return n;
 }
 
-/* Which instruction begins where. */
+/* Numbers the offsets at which instructions begin. */
 static void number(struct skid *k)
 {
 	uint32_t at = 0;
@@ -252,7 +252,7 @@ static void print_verdict(struct skid *k)
 		not_ok(out, "records are missing");
 }
 
-/* Whether the experiment has its shape here; else the reason. */
+/* NULL if the experiment can be set up here; else the reason. */
 static const char *absent(struct skid *k)
 {
 	const struct cpu_cache *l1 = cpu_cache(k->b->cpu, 1);

@@ -3,15 +3,15 @@
 
 #define LINE SWEEP2D_LINE
 #define SAMPLES 3u
-#define SURE_PART 20               /* a sure point's deviation is at most such a part of it */
+#define SURE_PART 20               /* a point is reliable if its deviation is at most 1/N of it */
 #define NODES_SIMULATED 4096u      /* of a point at most, within the row's budget */
 #define NODES_MACHINE 0x100000u    /* on real machines: all points together take less than 5 s */
 #define GATHER_LINES 256u
 #define GATHER_WINDOW 64u          /* elements of the shorter window */
-#define GATHER_NEAR 32             /* distances are equally good within one part in so many */
+#define GATHER_NEAR 32             /* distances within 1/N of the fastest are equally good */
 
 static const uint32_t works[] = { 1, 8, 32, 128 };
-static const uint32_t distances[] = { 0, 1, 2, 4, 8, 16, 32 }; /* less than the shorter window has: both end with as many prefetches in flight */
+static const uint32_t distances[] = { 0, 1, 2, 4, 8, 16, 32 }; /* less than the elements of the shorter window: both windows end with the same number of prefetches in flight */
 
 enum status sweep2d_run(struct table *p, const char *kernel, uint64_t a, uint64_t b, uint64_t c)
 {
@@ -94,7 +94,7 @@ enum status sweep2d_measure(struct table *p, const struct kernel *k, sweep2d_bef
 			st = window_clock_follow(p->b, &p->loop.counting, &p->loop.job, &p->tick_micro);
 		if (st != ST_OK)
 			return st;
-		if (p->tick_micro != tick_micro) /* a clock that moved meanwhile makes cycles as uncertain */
+		if (p->tick_micro != tick_micro) /* a clock that changed meanwhile makes the cycles uncertain to the same degree */
 			p->spread_milli += mul_div(*unit_milli, p->tick_micro > tick_micro ? p->tick_micro - tick_micro : tick_micro - p->tick_micro, tick_micro);
 		if (*unit_milli <= 0 || (value && p->spread_milli >= spread))
 			continue;
@@ -126,7 +126,7 @@ void sweep2d_judge(struct table *p, int64_t value_milli, int64_t spread_milli, c
 {
 	struct row_result *out = p->out;
 	const struct counting *c = &p->loop.counting;
-	const struct working_set done = { .kernel = p->loop.sets[0].kernel }; /* whose unit is a load, not an iteration */
+	const struct working_set done = { .kernel = p->loop.sets[0].kernel }; /* its unit is a load, not an iteration */
 	struct text proof, reason;
 	const char *noise = "";
 
@@ -212,7 +212,7 @@ static enum status gather_write(struct table *p, uint32_t work, uint32_t distanc
 	return st;
 }
 
-/* Whether the last point's counts are those of lines that prefetches brought. */
+/* Whether the last point's counts show that prefetches fetched its lines. */
 static bool gather_prefetched(struct table *p)
 {
 	char ignored[sizeof(p->out->proof)];
@@ -233,8 +233,8 @@ static int64_t gather_value(int64_t *milli, unsigned n)
 	return near ? reduce_median(milli, near) : 0;
 }
 
-/* The value is that of the points with the most work that were prefetched and are as good as the fastest, or, if none was prefetched, of those that should
- * have been. The fastest alone of several equal distances is too fast by its error. */
+/* The value is that of the points with the most work: of those whose lines were prefetched and that are as good as the fastest; if no point's
+ * lines were, of all with a distance above 0. Of several equally good distances, the fastest alone would be too fast by its error. */
 static enum status gather_points(struct table *p)
 {
 	int64_t best = 0, spread = 0, counts[ROW_PROOFS_MAX] = { 0 }, milli, each[COUNT_OF(distances)];

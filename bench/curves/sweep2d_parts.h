@@ -5,7 +5,7 @@
 #include "bench/curves/sweep2d.h"
 
 #define SWEEP2D_LINE 64u
-#define SWEEP2D_ATTEMPTS 4u        /* at a point, until it is quiet */
+#define SWEEP2D_ATTEMPTS 4u        /* measurements of a point, until one is quiet */
 
 struct table {
 	struct bench *b;

@@ -1,17 +1,17 @@
 /* bench/curves/sweep2d_stairs.c: the latency staircase; sweep2d.h. */
 #include "bench/curves/sweep2d_parts.h"
 
-#define STEP_PART 10               /* a larger working set is faster by such a part at most */
+#define STEP_PART 10               /* a larger working set is faster by at most 1/N */
 #define STAIRS_LEAST 0x1000ull
 #define STAIRS_MOST 0x20000000ull
 #define STAIRS_FEWEST 16u          /* nodes: one iteration of k_chase */
 #define WINDOW_SIMULATED 512u      /* loads of a window, at most */
 #define WINDOW_MACHINE 16384u
-#define WINDOW_TIMED 2048u         /* at least, where the TSC times them: a reading is some ten ticks off */
+#define WINDOW_TIMED 2048u         /* least number, where the TSC times them: a reading is some ten ticks off */
 #define PASSES 2u                  /* passes over a point's nodes before its first window */
-#define TLB_MILLI 20               /* misses a load, from which they show in the latency */
+#define TLB_MILLI 20               /* misses per load, from which they show in the latency */
 #define ABOVE_FACTOR 4u            /* a working set larger than a level by this factor leaves none of it there, whatever the replacement policy */
-#define WITHIN_PART 2u             /* a level holds such a part of itself beside page tables and the program */
+#define WITHIN_PART 2u             /* a working set of 1/N of a level fits beside page tables and the program */
 
 static const uint32_t strides[] = { 64, 256, 1024, 4096, 16384, 131072 };
 
@@ -46,8 +46,8 @@ static bool misses_tlb(const struct table *p, uint64_t bytes, uint32_t nodes)
 	return entries && (pages < nodes ? pages : nodes) > entries;
 }
 
-/* Whether all larger working sets of a point's stride, one at least, take as long: a last level whose slices are hashed keeps lines that lie far apart, of
- * working sets many times as large as it is. */
+/* Whether all larger working sets of a point's stride, at least one, take as long: a last level with hashed slices keeps distant lines of working
+ * sets many times its size. */
 static bool is_last_step(const struct curve *c, unsigned of)
 {
 	bool any = false;
@@ -62,7 +62,8 @@ static bool is_last_step(const struct curve *c, unsigned of)
 	return any;
 }
 
-/* The fastest reliable point, without TLB misses, among working sets of that size; of each size the two smallest strides count. 0: there is none. */
+/* The fastest reliable point, without TLB misses, among working sets of that size; of each size only the two smallest strides count. 0: there is
+ * none. */
 static int64_t fastest_within(const struct curve *c, uint64_t from, uint64_t to, bool last_step)
 {
 	uint32_t size = 0, of_size = 0;
@@ -80,7 +81,8 @@ static int64_t fastest_within(const struct curve *c, uint64_t from, uint64_t to,
 	return fastest;
 }
 
-/* Plateaus of working sets that lie in a level and in none above. Memory's is above what an L3 takes, or the L3 holds these lines too. */
+/* Plateaus of working sets that lie in a level and in none nearer to the core. Memory's is taken if it is above the L3's; otherwise the L3 holds
+ * these lines too. */
 static void plateaus(struct table *p)
 {
 	const struct cpu *cpu = p->b->cpu;
@@ -131,7 +133,7 @@ static enum status stairs_point(struct table *p, uint64_t bytes, uint32_t stride
 	return st;
 }
 
-/* The fastest sure point of the same stride and a larger working set; c->count: there is none. */
+/* The fastest reliable point of the same stride and a larger working set; c->count: there is none. */
 static unsigned fastest_beyond(const struct curve *c, unsigned of)
 {
 	unsigned fastest = c->count;
@@ -147,7 +149,7 @@ static bool is_beaten(const struct curve *c, unsigned i, unsigned by)
 	return by < c->count && c->points[i].milli - c->points[i].milli / STEP_PART > c->points[by].milli;
 }
 
-/* Measures a recorded point again: where it was beaten it takes the lower value, where it beats the one of longer windows. */
+/* Measures a recorded point again. A point that was beaten takes the lower value; one that beats another takes the value of longer windows. */
 static enum status again(struct table *p, unsigned i, enum stair stair)
 {
 	struct curve *c = &p->out->curve;
@@ -162,8 +164,9 @@ static enum status again(struct table *p, unsigned i, enum stair stair)
 	return st;
 }
 
-/* Points that a larger working set of the same stride beats are measured again, the largest first: neighbours lengthen. So is the one that beats them, in
- * longer windows: short ones differ by the few lines that what runs between them displaced. Pairs that stay so are noisy, both. */
+/* Measures again the points that a larger working set of the same stride beats, the largest first: neighbours only add time. Then measures the
+ * point that beats them, in longer windows: short ones differ by the few lines that code between them displaced. Pairs that remain so are both
+ * noisy. */
 static enum status stairs_again(struct table *p)
 {
 	struct curve *c = &p->out->curve;
@@ -196,7 +199,7 @@ enum status sweep2d_stairs(struct table *p)
 	p->out->curve.y = "stride_bytes";
 	p->out->curve.unit = "cycles";
 	w->shape = (struct shape){ .order = ORDER_STREAMS, .page_bytes = p->loop.row->page_bytes, .line_bytes = SWEEP2D_LINE };
-	/* up to the memory that there is */
+	/* as much as there is memory for */
 	for (uint64_t bytes = STAIRS_MOST; bytes >= STAIRS_LEAST && (st == ST_FULL || st == ST_MISSING); bytes /= 2) {
 		w->shape.bytes = w->shape.span_bytes = bytes;
 		st = window_set_up(p->b, w, 0, p->out);

@@ -1,19 +1,19 @@
 /* bench/curves/tlb_entries.c: the number of pages of 4 KiB that a level of the data TLB holds; tlb_entries.h.
  *
- * One page more than a level of several ways holds costs a pass more than one miss: all pages of its set evict each other. With replacement other than
- * LRU the misses of a pass begin earlier, and the value is the part that is never evicted. */
+ * In a level of several ways, one page too many costs a pass more than one miss: all pages of its set evict each other. With replacement other
+ * than LRU the misses of a pass begin earlier, and the value is the part that is never evicted. */
 #include "bench/curves/tlb_entries.h"
 
 #define PAGES_LEAST 8u
 #define PAGES_MOST 8192u
-#define SMALL_PAGES 256u  /* smaller rings make more passes, whole iterations of the kernel in sum */
+#define SMALL_PAGES 256u  /* smaller rings make more passes, together a whole number of the kernel's iterations */
 #define SMALL_PASSES 16u
 #define PASSES 2u
-#define MISSES_LEAST 2    /* of a pass: one page more than a set's ways costs as many as it has ways, and one */
-#define MISS_CYCLES 4     /* of a miss, where an event counts these too */
-#define MISSES_PAGES 512u /* one more for so many pages may be others': the ring is visited again */
+#define MISSES_LEAST 2    /* of a pass: one page more than a set has ways costs as many as it has ways, and one */
+#define MISS_CYCLES 4     /* cycles of a miss, where an event counts cycles too */
+#define MISSES_PAGES 512u /* one more for each N pages may be other pages' misses: the ring is visited again */
 #define TRIES 3u          /* for each ring that was disturbed */
-#define FIRST_PART 4u     /* of the loads that must miss the first level where a second one answers */
+#define FIRST_PART 4u     /* 1/N of the loads must miss the first level if a second one answers */
 
 struct sweep {
 	struct bench *b;
@@ -78,7 +78,7 @@ static enum status visit(struct sweep *s, uint32_t pages, struct ring *ring)
 
 static bool fits(const struct ring *ring) { return ring->misses < (int64_t)ring->passes * MISSES_LEAST; }
 
-/* An event that counts misses with their cycles also counts how much longer the first pass of one window took than that of the other. */
+/* An event that counts misses together with their cycles also counts the difference between the two windows' first passes. */
 static bool nearly_fits(const struct sweep *s, const struct ring *ring)
 {
 	const int64_t times = s->counting->expressions[0]->exactness == EXACTNESS_SUPERSET ? MISS_CYCLES : 1;
@@ -86,7 +86,8 @@ static bool nearly_fits(const struct sweep *s, const struct ring *ring)
 	return ring->misses < (int64_t)ring->passes * times * (MISSES_LEAST + ring->pages / MISSES_PAGES);
 }
 
-/* A ring; where few pages miss, the one of several visits that misses least: misses of other pages come and go, those of a full set stay. */
+/* Visits a ring. If few pages miss, visits it several times and keeps the visit with the fewest misses: misses of other pages vary, those of a
+ * full set remain. */
 static enum status visit_again(struct sweep *s, uint32_t pages, struct ring *ring)
 {
 	enum status st = visit(s, pages, ring);
@@ -166,7 +167,7 @@ static void told_otherwise(const struct sweep *s, uint32_t entries)
 
 static void judge(struct sweep *s, struct counting *c, const struct ring *below, const struct ring *above)
 {
-	const struct working_set done = { .kernel = below->kernel }; /* whose unit is a load */
+	const struct working_set done = { .kernel = below->kernel }; /* its unit is a load */
 	struct row_result *out = s->out;
 	struct text proof, reason;
 
@@ -186,7 +187,7 @@ static void judge(struct sweep *s, struct counting *c, const struct ring *below,
 	told_otherwise(s, below->pages);
 }
 
-/* Visits the ring again where its counts are not those of the proof: cycles that loads wait scatter about none. */
+/* Visits the ring again if its counts are not those of the proof: the cycles that loads wait scatter about zero. */
 static enum status prove(struct sweep *s, struct ring *below)
 {
 	char ignored[sizeof(s->out->proof)];
@@ -245,7 +246,7 @@ static void by_counts(struct sweep *s, struct counting *c)
 	}
 }
 
-/* What rings a third or a half apart show by time. */
+/* The result of rings that are timed, whose sizes are a third or a half apart. */
 static void by_time(struct sweep *s)
 {
 	const struct bench *b = s->b;

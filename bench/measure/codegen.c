@@ -1,4 +1,4 @@
-/* bench/measure/codegen.c: code that rows run and no assembler can write. */
+/* bench/measure/codegen.c: see codegen.h. */
 #include "bench/measure/codegen.h"
 
 #include "bench/catalogue/kernel.h"
@@ -6,15 +6,15 @@
 #define LINE 64u
 #define NOP 0x90u
 #define SET_SPACING 1024u /* bytes from one set of CODE_LINES_L2 to the next */
-#define FAR_SPACING 1088u /* the same of CODE_LINES_L3; differs in address bits from the stride between ways */
+#define FAR_SPACING 1088u /* the same for CODE_LINES_L3; differs in address bits from the stride between ways */
 #define FAR_TIMES 6u      /* lines per way in an L2 set: random replacement keeps e^-6 of them until their next use */
 #define FAR_LEAST 2u
 #define OFFSETS 8u        /* within a line: no jump crosses an aligned group of 8 bytes */
-#define TARGETS 2048u     /* of a target buffer */
+#define TARGETS 2048u     /* entries of a target buffer */
 #define PLAIN_BYTES 6u    /* of a comparison in CODE_COMPARES_PLAIN */
 #define SPARE_BYTES 1024u /* of the L1I, for wrapper and kernel */
 #define SMC_OFFSET 8u     /* of the byte that CODE_SMC stores to, in its own line: a NOP */
-#define SMC_BASE_AT 2112u /* offset of CODE_SMC_BASE in its page: a check of low address bits alone tells it from CODE_SMC */
+#define SMC_BASE_AT 2112u /* offset of CODE_SMC_BASE in its page: the low address bits alone distinguish it from CODE_SMC */
 #define ENTRY_BYTES 8u    /* of a page table */
 #define BASE_JUMPS 128u   /* of CODE_TARGETS_BASE, 4 bytes apart: they fit small target buffers; its loop makes up the same number of jumps */
 
@@ -357,8 +357,8 @@ void codegen_write(enum code code, const struct cpu *cpu, const struct mapping *
 		break;
 	case CODE_SMC: case CODE_SMC_BASE:
 		at += codegen_start(code, m->va) - m->va;
-		/* Few uops and bytes, so that a uop cache holds them: otherwise the baseline would switch between it and the decoders in each run. After
-		 * the clear they decode again in next to no time. */
+		/* Few uops and bytes, so that a uop cache holds them: otherwise the baseline would switch between it and the decoders in each run.
+		 * After the clear they are decoded again in negligible time. */
 		memset(put(at, smc, sizeof(smc)), NOP, SMC_OFFSET + 1 - sizeof(smc));
 		put_end(at + SMC_OFFSET + 1);
 		break;

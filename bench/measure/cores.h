@@ -13,7 +13,7 @@ enum relation {
 	RELATION_SAME_CORE,    /* two threads of a core */
 	RELATION_SAME_CLUSTER, /* two cores with one L2 */
 	RELATION_SAME_SOCKET,  /* two cores with one L3, or of one package without an L3 */
-	RELATION_SAME_PACKAGE, /* one package, several L3; one die, where CPUID tells dies */
+	RELATION_SAME_PACKAGE, /* one package, several L3; one die, if CPUID reports dies */
 	RELATION_OTHER_DIE,    /* one package, several dies */
 	RELATION_OTHER_SOCKET,
 	RELATION_COUNT

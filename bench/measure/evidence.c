@@ -113,8 +113,8 @@ static bool has_victim_l3(const struct cpu *cpu)
 	return l3 && !l3->inclusive;
 }
 
-/* Whether the row asks for memory of one node where the firmware tells one for several packages: it may spread addresses over all packages'
- * memory. Processors on one front-side bus share theirs. */
+/* Whether the row needs memory of one node but the firmware reports one node for several packages: it may spread addresses over all packages'
+ * memory. Processors on one front-side bus share their memory. */
 static bool node_is_unknown(const struct bench *b, const struct row *r)
 {
 	const struct expression *bus = concept_counted(b->cpu->processor, "bus.line"), *queue = concept_counted(b->cpu->processor, "bus.read.inserts");
@@ -127,7 +127,7 @@ static bool node_is_unknown(const struct bench *b, const struct row *r)
 	return several;
 }
 
-/* Whether the set shows which node's memory answered, as its concepts' names tell. */
+/* Whether the set shows which node's memory answered, by its concepts' names. */
 static bool names_node(const struct row_proof_set *set)
 {
 	for (unsigned i = 0; i < ROW_PROOFS_MAX && set->proofs[i].concept; i++)
@@ -136,7 +136,7 @@ static bool names_node(const struct row_proof_set *set)
 	return false;
 }
 
-/* Whether the set asks for lines of an L2 that is known not to be there. */
+/* Whether the set needs lines of an L2 that is known to be absent. */
 static bool asks_for_absent_l2(const struct bench *b, const struct row_proof_set *set)
 {
 	for (unsigned i = 0; cpu_last_level(b->cpu) == 1 && i < ROW_PROOFS_MAX && set->proofs[i].concept; i++)
@@ -199,13 +199,13 @@ bool evidence_lacking(const struct bench *b, const struct counting *c, struct te
 		text_fmt(why, "this processor has no event that proves it: %s%s", counts[x->exactness], x->why);
 	else
 		text_fmt(why, "this processor has no event that proves it");
-	/* no event is one of both kinds of cores */
+	/* no event exists on both kinds of cores */
 	return (b->a->core_kind && str_equal(b->a->core_kind, CORE_KIND_ALL)) || (b->cycles && !c->node_unknown && !c->uncounted && !c->crowded && x);
 }
 
 /* --- instructions retired against the code ----------------------------------------------------- */
 
-#define WORK_PART 100 /* instructions may differ by this part: few units see an event that makes the processor repeat some */
+#define WORK_PART 100 /* instructions may differ by 1/N: few units meet an event that makes the processor repeat some */
 
 enum work_check evidence_work(const struct counting *c, const struct working_set *w, const int64_t *counts_micro, int64_t *expected_micro)
 {

@@ -2,15 +2,15 @@
 #include "bench/measure/loop.h"
 
 #define WINDOW_END_CYCLES 25 /* about a misprediction, on any processor */
-#define NOTHING_MILLI 10       /* events per unit of a stall that the processor does not have */
-#define FREE_MILLI    250      /* and what it costs */
+#define NOTHING_MILLI 10       /* limit of events per unit, for a stall that the processor lacks */
+#define FREE_MILLI    250      /* and of its cost */
 #define PENALTY_QUIET_MILLI 100 /* penalties are accurate to half a cycle: a smaller spread than this does not count */
 
 /* The statistic of the row's value. */
 static enum statistic statistic_of(const struct loop *l) { return l->unsure ? STAT_MEAN : l->row->statistic; }
 
-/* Counts of each event per unit of work over one working set, in millionths: medians of the pairs' slopes, or their mean where that is the value, which some
- * pairs of lines nearer than the others' move. */
+/* Counts of each event per unit of work over one working set, in millionths: medians of the pairs' slopes. If the row's value is a mean, their
+ * mean: some pairs, whose lines are nearer than the others', move the value. */
 static enum status counts_of_set(const struct loop *l, unsigned set, int64_t *micro)
 {
 	const enum statistic statistic = statistic_of(l) == STAT_MEAN ? STAT_MEAN : STAT_MEDIAN;
@@ -39,7 +39,7 @@ static void values_of(const struct loop *l, int64_t micro[2][ROW_EVENTS_MAX], in
 		milli[i] = mul_div(values[0][i], 1, 1000);
 		if (l->row->pair && l->set_count > 1)
 			milli[i] = mul_div(values[0][i] - values[1][i], 1, 1000);
-		if (l->row->pair && l->set_count > 1 && str_equal(c->proofs[i].concept, "prefetch.hardware")) /* neither may have any, and a difference hides a common number */
+		if (l->row->pair && l->set_count > 1 && str_equal(c->proofs[i].concept, "prefetch.hardware")) /* neither may have any, and a difference would hide an equal number */
 			milli[i] = mul_div(values[0][i] > values[1][i] ? values[0][i] : values[1][i], 1, 1000);
 		if (l->row->pair)
 			continue;
@@ -83,8 +83,8 @@ static void divide_by_count(const struct loop *l, int64_t base_micro, int64_t *v
 	*spread_micro = reduce_mad(each, l->pairs, *value_micro, work);
 }
 
-/* Core clock of windows timed by dependent operations; 0: not known. A time follows from cycles and this clock, not from slopes of the TSC beside those
- * of cycles: of a bimodal row the two might stand for different windows. */
+/* Core clock, from windows timed by dependent operations; 0: not known. Times follow from cycles and this clock: separate slopes of TSC and cycles
+ * might come from different windows of a bimodal row. */
 static uint64_t clock_of(const struct loop *l)
 {
 	struct slope ticks;

@@ -3,19 +3,19 @@
 #include "bench/measure/measure.h"
 
 #define CHASE_LOADS 16           /* loads per iteration of k_chase; the nodes of a larger ring are a multiple of it */
-#define PAIR_L1S 8ull            /* of a pair's buffer whose lines come from the L2 */
+#define PAIR_L1S 8ull            /* size of a pair's buffer whose lines come from the L2, in L1s */
 #define MATRIX_LINES 512ull      /* lines for several windows of a pair of cores, none used twice */
 #define MATRIX_L1_LINES 64ull    /* for two threads of a core: few enough for a small L1 */
 #define LINES_A_PAGE 64u
-/* Between lines of another core, where no counter shows what prefetchers bring: more than a page, so that they bring none (natively 95 cycles of 265 where lines
- * followed each other, as they otherwise do: so all their DRAM pages stay open);
- * a prime, so that they are spread evenly over the sets and slices of every cache. */
+/* Distance between lines of another core where no counter shows prefetches: more than a page, so that prefetchers fetch none (natively 95 cycles
+ * of 265 with consecutive lines); a prime, so that the lines are spread evenly over the sets and slices of every cache. Elsewhere lines are
+ * consecutive, so that all their DRAM pages stay open. */
 #define APART_LINES 67ull
 #define SPARSE_PAGES_MAX 16      /* 2 MiB pages of a sparse footprint: half of Nehalem's DTLB */
 /* A chase over six times a level with random replacement hits it with probability e^-6, a quarter of a percent. */
 #define ABOVE_FACTOR 6
-#define DRAM_FACTOR 6            /* over the last level: more than adaptive replacement keeps */
-#define DRAM_L1_FACTOR 256u      /* arrays over L1, which sizes the shorter windows: all windows of a row end before an array wraps */
+#define DRAM_FACTOR 6            /* over the last level's size: more than adaptive replacement keeps */
+#define DRAM_L1_FACTOR 256u      /* arrays over the L1, whose size determines the shorter windows: all windows of a row end before an array wraps */
 
 static enum status unsupported(char *reason, size_t capacity, const char *why)
 {
@@ -76,8 +76,8 @@ static void shape_streams(struct shape *s, uint64_t array_bytes)
 	s->span_bytes = s->bytes + (s->arrays - 1) * s->skew_bytes;
 }
 
-/* Bytes of pages of 2 MiB that the DTLB's entries for them cover, or, where it keeps such pages as pieces of 4 KiB, all its entries; less one for the
- * baseline and one spare. 0: unknown. */
+/* Bytes that the DTLB's entries for 2 MiB pages cover; where it keeps such pages as pieces of 4 KiB, that all its entries cover. One entry is left
+ * to the baseline, and one is spare. 0: unknown. */
 static uint64_t tlb_reach(const struct cpu *cpu)
 {
 	if (cpu->tlb_enumerated && !cpu->tlb.dtlb_2m)
@@ -85,14 +85,14 @@ static uint64_t tlb_reach(const struct cpu *cpu)
 	return cpu->tlb.dtlb_2m > 2 ? (cpu->tlb.dtlb_2m - 2) * PAGE_2M : 0;
 }
 
-/* Where the first level of the DTLB keeps pages of 2 MiB as pieces of 4 KiB: how many of these a chase may visit without a miss; 0: it holds such pages
- * whole, or that is not known. The rest is left to the wrapper and to the baseline. */
+/* If the first-level DTLB keeps 2 MiB pages as pieces of 4 KiB: the number of pieces that a chase may visit without a miss; the other entries are
+ * left to the wrapper and the baseline. 0: it holds such pages whole, or this is unknown. */
 static uint32_t tlb_pieces(const struct cpu *cpu)
 {
 	return cpu->tlb_enumerated && !cpu->tlb.dtlb_2m ? cpu->tlb.dtlb_4k / 4 * 3 : 0;
 }
 
-/* Twice as many lines as an L2 set has ways, in a page for each: few pages, which the DTLB holds in pieces, and no line stays in the L2. */
+/* Twice as many pieces of 4 KiB as the L2 has ways, a way apart: the DTLB holds so few pieces, and no line stays in the L2. */
 static bool shape_pieces(const struct cpu *cpu, struct shape *s)
 {
 	const struct cpu_cache *l2 = cpu_cache(cpu, 2), *l3 = cpu_cache(cpu, 3);
@@ -107,7 +107,7 @@ static bool shape_pieces(const struct cpu *cpu, struct shape *s)
 	return true;
 }
 
-/* A working set of a level takes at most `share` thousandths of it, and at least twice the level below. */
+/* A working set of a level: at most the part of it that most_of() leaves, for streams three quarters; at least twice the level below. */
 static enum status shape_level(const struct row *r, const struct cpu *cpu, struct shape *s,
                                char *reason, size_t capacity)
 {
@@ -138,14 +138,14 @@ static enum status shape_level(const struct row *r, const struct cpu *cpu, struc
 		while (level == 1 && bytes / 2 >= s->arrays * s->step_bytes && bytes + (s->arrays - 1) * between_arrays(s) > c->bytes)
 			bytes /= 2;
 	} else {
-		/* Two thirds where half of one of two ways is too little: other lines meet few of its full sets. */
+		/* Two thirds, if most_of() leaves only half of two ways and that is too little: other lines meet few of the full sets. */
 		most = level == 2 && most_of(c) < enough ? c->bytes / 3 * 2 : most_of(c);
 		bytes = most;
-		/* A little above the level below is enough: with fewer ways in use, a policy other than LRU keeps them, and other cores rarely evict
-		 * them from a shared level. */
+		/* Somewhat more than the level below is enough: a policy other than LRU keeps lines that use fewer ways, and other cores rarely
+		 * evict them from a shared level. */
 		if (level > 1 && bytes > enough)
 			bytes = enough;
-		/* It also stays within the DTLB where that still exceeds the level below. */
+		/* It also stays within the DTLB's reach if that still exceeds the level below. */
 		if (level > 1 && r->page_bytes == PAGE_2M && bytes > tlb_reach(cpu) && tlb_reach(cpu) >= 2 * least)
 			bytes = tlb_reach(cpu);
 	}
@@ -200,7 +200,7 @@ static enum status shape_dram(const struct row *r, const struct cpu *cpu, struct
 		s->nodes = 2 * r->window;
 		s->bytes = (uint64_t)s->nodes * s->line_bytes;
 		s->span_bytes = pages * PAGE_2M;
-		if (pieces >= s->bytes) { /* far apart, or most loads would find the DRAM page open that another one opened */
+		if (pieces >= s->bytes) { /* far apart: otherwise most loads would hit a DRAM page that another load opened */
 			s->piece_bytes = PAGE_2M;
 			s->span_bytes = s->bytes / PAGE_4K * PAGE_2M;
 		}
@@ -252,7 +252,7 @@ static uint32_t pages_a_set(const struct cpu_cache *c, uint32_t spread, uint32_t
 	return pages / pages_a_way(c) / (on ? LINES_A_PAGE / (on & -on) : 1);
 }
 
-/* Of two ways, one is for the walks' lines and the wrapper. */
+/* Half of the L2; with few ways a quarter, as the walks' lines and the wrapper take one of two. */
 static uint64_t room_of(const struct cpu_cache *l2) { return l2->bytes / (l2->ways < 4 ? 4 : 2); }
 
 uint32_t shape_missing_pages(uint32_t entries, uint32_t wanted, const struct cpu_cache *l2, uint32_t line_bytes)
@@ -398,7 +398,7 @@ enum status shape_of_test(const struct row *r, const struct cpu *cpu, struct sha
 	s->line_bytes = line_of(cpu);
 	if (r->order == ORDER_STREAMS)
 		stream_kernel(r, s);
-	if (r->order == ORDER_MATRIX) { /* an L1's lines must not meet in a set by chance */
+	if (r->order == ORDER_MATRIX) { /* lines of an L1 must not collide in a set by chance */
 		shape_lines(s, (r->target == TARGET_SAME_CORE ? MATRIX_L1_LINES : MATRIX_LINES) * s->line_bytes);
 		return ST_OK;
 	}
@@ -454,8 +454,7 @@ enum status shape_of_baseline(const struct row *r, const struct cpu *cpu, const 
 		shape_streams(s, power_of_two_below(most_of(l1) / 2 / s->arrays));
 		return ST_OK;
 	}
-	/* One line per set stays whatever the replacement policy. In the level above, it follows the test's ring, which uses one more way in front of
-	 * it. */
+	/* One line per set stays whatever the replacement policy. In the level above, it lies in the sets where the test's ring uses one way less. */
 	shape_lines(s, cpu_cache_way_bytes(l1) >= CHASE_LOADS * s->line_bytes ? cpu_cache_way_bytes(l1) : most_of(l1));
 	const uint64_t way = r->target == TARGET_L2 ? cpu_cache_way_bytes(cpu_cache(cpu, 2)) : 0, behind = way ? test->bytes % way : 0;
 	if (way <= s->page_bytes && behind + s->bytes <= way) {

@@ -27,7 +27,7 @@ struct shape {
 	uint32_t rounds;        /* ORDER_OPEN_PAGES: number of times that the chase returns to each page, for another part of its lines; 0: once */
 	uint64_t array_bytes;   /* streams: of each array, a power of two */
 	uint64_t start_bytes;   /* offset of the first line or array from the start of the mapping */
-	uint64_t piece_bytes;   /* ORDER_LINES, ORDER_SPARSE, ORDER_REGIONS: from each 4 KiB of lines (of a region) to the next; 0: they lie one behind the other, or anywhere */
+	uint64_t piece_bytes;   /* distance between each 4 KiB of lines (of a region) and the next; 0: they are consecutive, or anywhere */
 	uint64_t skew_bytes;    /* streams: offset of b, and half the offset of c: avoids 4 KiB aliases with a */
 };
 

@@ -1,8 +1,8 @@
 /* bench/measure/layout_link.c: the order in which a working set is visited, written into it as pointers. */
 #include "bench/measure/layout.h"
 
-/* A cycle through n lines, `lines` per page: those of a page in random order, then the next page's. Of several rounds each goes through all pages, and
- * through a part of their lines. */
+/* A cycle through n lines, `lines` per page: those of a page in random order, then the next page's. With several rounds, each visits all pages and
+ * a part of their lines. */
 static void cycle_by_pages(struct random *random, uint32_t *next, uint32_t n, uint32_t lines, uint32_t rounds)
 {
 	uint32_t order[PAGE_4K / SHAPE_LINE_BYTES_LEAST], first = 0, previous = 0;
@@ -57,7 +57,7 @@ static void cycle_by_regions(struct random *random, uint32_t *next, uint32_t n, 
 			next[i] += first;
 		if (!first)
 			continue;
-		/* swapping the successors of one node each joins two cycles, each still in one piece */
+		/* swapping the successors of a node of each cycle joins the two, each still in one piece */
 		other = next[first];
 		next[first] = next[first - region];
 		next[first - region] = other;
@@ -86,10 +86,9 @@ void shape_link(const struct shape *s, const struct mapping *m, struct random *r
 	for (uint32_t i = 0; i < n; i++)
 		at[i] = (uint32_t)(shape_node(s, i, random) / s->line_bytes);
 	if (s->order == ORDER_PAGE_GROUPS) {
-		/* All groups in one shuffled order, again and again, each time another page of each: node
-		 * `groups[g] * 8 + pass` goes to the next group's of the same pass, the last group's to the
-		 * first group's of the next pass. Which page of a group a pass takes is its number rotated
-		 * by the group's: no stride is left for a prefetcher. */
+		/* Visits all groups in one shuffled order, repeatedly, each time another page of each: node `groups[g] * 8 + pass` links to that of
+		 * the next group in the same pass, the last group's to the first group's of the next pass. The page that a pass takes is its number
+		 * rotated by the group's: no stride is left for a prefetcher. */
 		uint32_t count = n / SHAPE_PAGE_GROUP, previous;
 
 		random_shuffle(random, next, count);

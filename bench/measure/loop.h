@@ -9,7 +9,7 @@
 #define CLOCK_ADDS 8192u             /* dependent adds in the shorter clock window */
 #define SMT_PROBE_NOPS 8192u           /* iterations of k_nop, some two cycles each, in the shorter window */
 #define CHAIN_OPERATIONS 16u         /* an iteration of k_add_chain, of k_imul_chain */
-#define RUNS_ANY PLAN_RUNS_MAX        /* of a plan */
+#define RUNS_ANY PLAN_RUNS_MAX        /* no limit on a plan's runs */
 
 struct working_set {
 	const struct kernel *kernel;
@@ -21,7 +21,7 @@ struct working_set {
 	uint32_t shorter; /* units of work of the shorter window */
 	uint32_t flushed_left; /* CURVE_SPREAD: flushed nodes not yet read */
 	uint32_t fresh_left;   /* CURVE_OVERLAP: nodes readable before any repeats */
-	uint64_t emptied;   /* of a ring beyond all caches: nodes whose lines of earlier rows windows have flushed */
+	uint64_t emptied;   /* of a ring beyond all caches: nodes whose lines, left by earlier rows, windows have flushed */
 	const struct row_pair *pair;
 	enum fill fill;  /* of a pair's buffer */
 	enum code code;
@@ -69,7 +69,7 @@ struct loop {
 	unsigned pairs;     /* accepted pairs of windows so far */
 	unsigned rejected;
 	bool work_agrees;   /* the retired instructions equal those of the kernel */
-	bool unsure;        /* a stream whose windows differ at any length: takes many of them, and their mean */
+	bool unsure;        /* a stream whose windows differ at any length: the row takes many of them, and their mean */
 	bool smt_probed;    /* bench/measure/smt_probe.h detects rounds in which the core was shared */
 	uint32_t clock_adds;
 	struct job job;     /* the last one, for a fault's vector and address */
@@ -152,7 +152,7 @@ bool window_clock_agrees(struct bench *b, struct text *why);
 /* Brings the working set into its state before a window of `units`. */
 MUST_CHECK enum status window_prepare(struct bench *b, const struct row *r, struct working_set *w, enum window_role role,
                                       uint64_t units, struct job *job);
-/* The first pass. */
+/* The passes before the first window. */
 MUST_CHECK enum status window_warm_up(struct bench *b, const struct row *r, struct working_set *w, enum window_role role,
                                       struct job *job);
 /* After a row's last window: flushes the lines that a stream of regular stores modified, whose write-backs would take channel time from later

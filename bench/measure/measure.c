@@ -7,12 +7,12 @@
 #include "bench/measure/vector_width.h"
 
 #define REPETITIONS_SIMULATED 5
-#define STREAMS_SIMULATED 7          /* of a bandwidth: a level with random replacement loses a line in half of three windows */
+#define STREAMS_SIMULATED 7          /* of a bandwidth: in a level with random replacement, half of only three windows lose a line */
 #define STREAMS_PART 2u              /* windows are longer by this factor on real machines, which have more noise */
 #define REPETITIONS_SHARED 51
-#define MEAN_PAIRS_LEAST 10u          /* simulated: until the standard error of the mean */
+#define MEAN_PAIRS_LEAST 10u          /* simulated: fewest pairs; more until the standard error of the mean is small */
 #define MEAN_PAIRS 20u
-#define MEAN_SURE 300                /* is below 1/N of it */
+#define MEAN_SURE 300                /* below 1/N of the mean */
 #define MEAN_SHORTER 16u             /* iterations, or as many as evict the wrapper's lines from the L1 */
 #define MEAN_ASTRAY 5u               /* coprime to a page's lines: windows start at each of them in turn */
 #define REPETITIONS_PRIVATE 201      /* for a minimum, many short windows beat few long ones */
@@ -25,7 +25,7 @@
 #define PROBED_FACTOR 4               /* longer windows: one TSC tick is then below 0.1 % */
 #define STREAM_ATTEMPTS 4u             /* attempts at a level in which the counters find lines missing, each with its own windows */
 #define STREAM_LEAST 128u            /* iterations from the L3 where neither window evicts the wrapper's lines from the L2 */
-#define STREAM_LONGER 3u             /* doublings of a level's windows, until their time is sure */
+#define STREAM_LONGER 3u             /* doublings of a level's windows until their mean is accurate */
 #define FIRMWARE_WAIT_MS 100         /* by then an SMM agent that owns a counter has restarted it */
 
 static const struct event *find_cycles(const struct cpu *cpu)
@@ -41,8 +41,8 @@ static const struct event *find_cycles(const struct cpu *cpu)
 	return NULL;
 }
 
-/* Before the first use of counters: counters that firmware left on are stopped; those that it restarts are not ours. Counters that keep no value or
- * do not answer are not used. */
+/* Before the first use of counters: stops counters that firmware left on; those that it restarts are left to it. Counters that keep no value or do
+ * not answer are not used. */
 static void look_at_counters(struct bench *b)
 {
 	struct firmware_counter list[FIRMWARE_COUNTERS_MAX];

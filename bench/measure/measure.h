@@ -13,7 +13,7 @@
 /* One cycle counter and the events of a proof's concepts. */
 #define ROW_EVENTS_MAX 12
 
-/* Counts a pair of windows for a method that runs beside the loop's own counters. */
+/* Counts per pair of windows for a method that runs beside the loop's own counters. */
 #define BESIDE_COUNTS_MOST 32
 
 /* Logical processors supported; those beyond are not used. */
@@ -37,13 +37,13 @@ struct bench {
 	unsigned firmware_on, firmware_returned; /* counters that firmware had left enabled; those that it enabled again */
 	const struct suite_host *host;
 	unsigned core;
-	unsigned repetitions;  /* pairs of windows a row, the discarded first one not counted; 0: the loop's own */
+	unsigned repetitions;  /* pairs of windows per row, without the discarded first one; 0: the loop's own number */
 	const char *kernels;   /* the setting: bench/results/settings.h */
 	uint64_t seed;         /* of the run */
 	struct random random;
 	struct noise_check disturbance;
 	struct uncore uncore;
-	bool uncore_wandered;  /* a row of this run saw the uncore clock move, or differ from its locked ratio */
+	bool uncore_wandered;  /* a row of this run saw the uncore clock change, or differ from its locked ratio */
 	int64_t way_home_milli; /* uncore cycles from the table of requests to a home of the same socket and back; 0: not known yet */
 	bool uncore_looked;    /* the check for a clock that moves within windows has run */
 	uint64_t uncore_hz;    /* the first uncore clock measured, 0 = not known yet */
@@ -62,8 +62,8 @@ struct bench {
 	unsigned ibs_misses;      /* the setting */
 	int64_t l3_milli;         /* the same in the L3, once a row has measured it (bench/sampling/sample_l3.c) */
 	enum { LARGE_PAGES_UNKNOWN, LARGE_PAGES_WHOLE, LARGE_PAGES_SPLIT } large_pages; /* how the first level of the data TLB keeps pages of 2 MiB, once measured */
-	bool tlb_timed;           /* 4 KiB sizes in own.tlb were found by time: */
-	struct { uint32_t first, second, beyond; } tlb_by_time; /* as tlb_time_sizes has them */
+	bool tlb_timed;           /* the 4 KiB sizes in own.tlb were found by time */
+	struct { uint32_t first, second, beyond; } tlb_by_time; /* those of tlb_time_sizes */
 	struct tlb_facts tlb_told; /* by CPUID or the descriptor */
 	const struct sampling_gate *gate; /* while sampling: opened and closed by windows of `core`; else NULL */
 	const struct mapping *ahead; /* jobs load its translations before they count; NULL: none */

@@ -12,7 +12,7 @@
 #include "bench/measure/loop.h"
 
 #define MSR_SMI_COUNT 0x34u          /* SDM vol. 4, table 2-15: [31:0] SMIs since reset, Nehalem and later */
-#define IA32_MPERF 0xE7u             /* SDM vol. 3, 14.2: CPUID 6 ECX[0] says that both are there */
+#define IA32_MPERF 0xE7u             /* SDM vol. 3, 14.2: both exist if CPUID 6 ECX[0] is set */
 #define IA32_APERF 0xE8u
 /* SDM vol. 3, 15.8.2.5 and 15.8.4: CPUID 1 EDX[22] reports both. Status bits: thermal status, PROCHOT#, critical temperature, power limit,
  * current limit, cross-domain limit; each has a sticky log bit beside it. */
@@ -28,11 +28,11 @@
 
 #define ELAPSED_ITERATIONS 8u        /* of 8 divisions of 20 to 40 cycles: half a microsecond, so bus-clock steps of the TSC are below 1/100 */
 #define ELAPSED_PAIRS 16u
-#define ELAPSED_PART 64              /* tolerance: this part of a window, plus reads outside its ticks: a different number of counters, */
+#define ELAPSED_PART 64              /* tolerance: 1/N of a window, plus reads outside its ticks: of a different number of counters, */
 #define ELAPSED_FEWER_CYCLES 400
-#define ELAPSED_MORE_NS 800          /* and the result block, which may come from another socket's memory */
+#define ELAPSED_MORE_NS 800          /* and of the result block, which may come from another socket's memory */
 
-#define SIBLING_AWAKE_PART 8u     /* of a window, plus the time to wake the sibling and read its register: */
+#define SIBLING_AWAKE_PART 8u     /* limit: 1/N of a window, plus the time to wake the sibling and read its register: */
 #define SIBLING_READS_HZ 500000u /* 2 us */
 
 static int64_t magnitude(int64_t n)

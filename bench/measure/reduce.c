@@ -2,7 +2,7 @@
 #include "bench/measure/reduce.h"
 
 #define CLUSTER_LEAST 16u /* values: among fewer, a cluster may be chance */
-#define CLUSTER_CLOSE 1000 /* part of the value: a narrower interval is not split */
+#define CLUSTER_CLOSE 1000 /* an interval narrower than 1/N of the value is not split */
 #define MEAN_LEAVES_OUT 8u /* trims 1/N of the values at either end: they may be disturbed */
 #define TIMES_MANY 196 /* the limit of `times` for many samples */
 #define SETTLED_LEAST 3u

@@ -1,7 +1,7 @@
 /* bench/measure/smt_probe.c: see smt_probe.h. */
 #include "bench/measure/smt_probe.h"
 
-#define CLUSTER_PART 8u  /* of the rounds form the cluster: so few undisturbed ones suffice */
+#define CLUSTER_PART 8u  /* 1/N of the rounds form the cluster: so few undisturbed ones suffice */
 #define CLUSTER_LEAST 3u
 #define ALIKE_PART 64    /* half a slot of four in 32 cycles; a busy thread takes a quarter to a half of all slots */
 #define SHARED_PART 32

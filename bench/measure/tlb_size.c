@@ -7,10 +7,10 @@
 #include "bench/measure/loop.h"
 
 #define PAGES_LEAST 32u
-#define SECOND_LEAST 8u   /* of those that look for a second level: all that the first one holds are left out */
+#define SECOND_LEAST 8u   /* pages of the smallest ring for a second level; rings that the first level holds are left out */
 #define PAGES_MOST 4096u
 #define PASSES 2u         /* passes of the shorter of two jobs */
-#define WALK_PART 4u      /* of a ring must miss: fewer misses come from other pages that share its sets */
+#define WALK_PART 4u      /* 1/N of a ring's pages must miss: fewer misses come from other pages that share its sets */
 #define FIRST_LEAST 4u    /* pages of the smallest ring for a first level */
 #define FIRST_MOST 512u
 

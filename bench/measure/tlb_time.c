@@ -1,10 +1,10 @@
 /* bench/measure/tlb_time.c: finds the 4 KiB capacities of the TLB levels by time alone, where no counter shows misses and CPUID is silent or, as
  * under some hypervisors, wrong.
  *
- * A ring of one line a page is compared with a ring of the same number of consecutive lines, which needs few pages: the extra time is the cost
- * of TLB misses. Rings grow by a third or a half. Disturbances only lengthen a pass, and a larger ring takes no less a load than a smaller one,
- * so a ring's time is the minimum over its own passes and those of all larger rings. The largest ring without extra time is the capacity of the
- * first level; the largest ring on the plateau beyond it is the capacity of the second.
+ * A ring of one line per page is compared with a ring of the same number of consecutive lines, which needs few pages: the extra time is the cost
+ * of TLB misses. Rings grow by a third or a half. Disturbances only lengthen a pass, and a larger ring takes no less time per load than a smaller
+ * one, so a ring's time is the minimum over its own passes and those of all larger rings. The largest ring without extra time is the capacity of
+ * the first level; the largest ring on the plateau beyond it is the capacity of the second.
  *
  * Not found: capacities between two rings, of which the smaller is taken; other page sizes; the ITLB. A busy sibling thread takes its share of
  * both levels: only the rest is found. */
@@ -29,8 +29,8 @@ static uint32_t spread_of(const struct cpu *cpu, uint32_t lines)
 	return (uint32_t)(l2->bytes / l2->ways / PAGE_4K);
 }
 
-/* Minimum cycles a load of a pass over a ring of `lines`, one a page or consecutive. It is the difference between a job of two passes and a job
- * of one, since each job starts with an empty TLB. */
+/* Minimum cycles per load of a pass over a ring of `lines`, one per page or consecutive. It is the difference between a job of two passes and a
+ * job of one, since each job starts with an empty TLB. */
 static enum status least_cycles(struct bench *b, const struct row *r, uint32_t lines, enum order order, int64_t tick_micro, int64_t *milli)
 {
 	const bool in_pages = order == ORDER_PAGES;
@@ -57,7 +57,7 @@ static enum status least_cycles(struct bench *b, const struct row *r, uint32_t l
 	return st == ST_OK ? back : st;
 }
 
-/* Makes the times monotonic: no ring takes longer a load than a larger one. */
+/* Makes the times monotonic: no ring takes longer per load than a larger one. */
 static void even_out(int64_t *milli, unsigned count)
 {
 	for (unsigned i = count; i-- > 1;)

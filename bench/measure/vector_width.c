@@ -1,19 +1,19 @@
 /* bench/measure/vector_width.c: chooses the vector width and the offset between the arrays with which a stream is fastest.
  *
  * A row's kernels differ only in vector width, and triads in whether product and sum are one instruction: an iteration touches the same bytes of
- * the same arrays. The widest is not always the fastest: a
- * core whose loads run far ahead of its stores may disturb its own prefetchers (an AMD EPYC of family 25, model 17, triad in DRAM: 16 bytes
- * 23.8, 32 bytes 23.1, 64 bytes 18.2 GB/s, medians of seven). Nor is one offset between arrays the best everywhere: half a page and a line keeps
- * loads from meeting stores in the low twelve address bits, which costs Intel's cores a replay each; the same EPYC's L2 is faster by 2 % where the
- * arrays begin alike (112.0 for 109.6 GB/s, medians of eleven). In the L1 and the L2 that is tried as well. So real processors run windows of each
- * choice alternately over the same memory.
+ * the same arrays. The widest is not always the fastest: a core whose loads run far ahead of its stores may disturb its own prefetchers (an AMD
+ * EPYC of family 25, model 17, triad in DRAM: 16 bytes 23.8, 32 bytes 23.1, 64 bytes 18.2 GB/s, medians of seven). Nor is one offset between
+ * arrays the best everywhere. Half a page and a line keeps loads from meeting stores in the low twelve address bits, which costs Intel's cores a
+ * replay each; the same EPYC's L2 is faster by 2 % if the arrays begin at the same offset in a page (112.0 instead of 109.6 GB/s, medians of
+ * eleven). In the L1 and the L2 that is tried as well. So real processors run windows of each choice alternately over the same memory.
  *
- * A simulated processor takes the first, the widest that multiplies and adds apart: the value expected of it is computed for one kernel. */
+ * A simulated processor takes the first kernel, the widest with separate multiplication and addition: its expected value is computed for one
+ * kernel. */
 #include "bench/measure/vector_width.h"
 
 #define TRIES_LEAST 5u
 #define TRY_TSC_DIVISOR 40u /* a trial ends after a fortieth of a second */
-#define NARROWER_PART 100u  /* another choice must be faster by this part, so that ties go to the widest */
+#define NARROWER_PART 100u  /* another choice must be faster by 1/N, so that ties go to the widest */
 
 bool vector_width_is_chosen(const struct row *r)
 {
@@ -25,7 +25,7 @@ void vector_width_begin(struct trial *t, const struct bench *b, const struct row
 	memset(t, 0, sizeof(*t));
 	if (b->a->kind == ACCESS_SIM || !vector_width_is_chosen(r))
 		return;
-	/* In a last level of slices and in memory hashes of the address spread the lines, whatever their offset. */
+	/* In memory and in a last level of slices, address hashes spread the lines whatever their offset. */
 	const bool offsets = arrays > 1 && (r->target == TARGET_L1 || r->target == TARGET_L2);
 	for (unsigned aligned = 0; aligned <= offsets; aligned++)
 		for (unsigned i = 0; i < WIDTHS_MOST && r->kernels[i]; i++) {

@@ -3,14 +3,14 @@
 #include "bench/measure/cores.h"
 #include "pmu/sampling_gate.h"
 
-#define PAGES_AHEAD 64u  /* whose translations a job loads first, at most: a first-level TLB holds no more */
-#define EVENTS_AHEAD 2u  /* of a pair, times those of an iteration */
-#define LAPS_AHEAD  4u   /* of a ring: random replacement does not keep all lines at once */
-#define READINGS 3u       /* on real machines: whatever runs beside a chain makes it longer */
+#define PAGES_AHEAD 64u  /* most pages whose translations a job loads first: a first-level TLB holds no more */
+#define EVENTS_AHEAD 2u  /* a pair's job first runs its `events` this many times */
+#define LAPS_AHEAD  4u   /* laps of a ring that a job runs first: random replacement does not keep all lines at once */
+#define READINGS 3u       /* on real machines, where other activity only lengthens a chain */
 #define READINGS_CHECK 25u
 #define CHECK_SHARE 25    /* the chains agree to 1/N */
 #define CHECKS 8u         /* on real machines: the clock may change between two chains */
-#define PRODUCTS_PART 2u  /* fewer products than additions: each takes longer */
+#define PRODUCTS_PART 2u  /* 1/N as many products as additions: each takes longer */
 
 enum status window_run(struct bench *b, const struct kernel *k, const uint64_t arguments[6],
                        const struct counting *c, unsigned run, struct window *out, struct job *job)
@@ -18,8 +18,8 @@ enum status window_run(struct bench *b, const struct kernel *k, const uint64_t a
 	return window_run_on(b, b->core, k, arguments, c, run, out, job);
 }
 
-/* A job begins without translations. This one flushes the first line of each page of a working set in memory before its entry, which loads them.
- * Where proofs allow no TLB misses, the longer window would otherwise miss for pages that the shorter one does not touch. */
+/* A job begins without translations. This one loads them first, by flushing the first line of each page of a working set in memory. Where proofs
+ * allow no TLB misses, the longer window would otherwise miss for pages that the shorter one does not touch. */
 static enum status load_ahead(const struct mapping *m, struct measure_block *block, struct job *job)
 {
 	const struct kernel *ahead = kernel_find("k_measure_ahead"), *flush = kernel_find("k_flush");
@@ -138,8 +138,8 @@ enum status window_run_on(struct bench *b, unsigned core, const struct kernel *k
 
 /* --- core cycles where there is no cycle counter: the time of a chain of dependent additions of one cycle each
  *
- * A core whose rename unit does additions (Golden Cove: those of small constants) takes less than a cycle for each. So a second chain, of products,
- * which none does, must take imul_cycles times as long, or nothing is known of the core's cycles.
+ * A core whose rename unit does additions (Golden Cove: those of small constants) takes less than a cycle for each. So a second chain, of
+ * products, which no rename unit computes, must take imul_cycles times as long; otherwise the core's cycles are not known.
  *
  * Not detected: a core on which both chains are off by the same factor. */
 

@@ -2,12 +2,12 @@
  * held by other cores. Only kernels do that, never C code. */
 #include "bench/measure/cores.h"
 
-#define REFRESH_LOADS_MAX 4096u   /* of a warm working set, before each window */
+#define REFRESH_LOADS_MAX 4096u   /* loads that refresh a warm working set before each window, at most */
 #define PASSES_MAX 16u            /* passes over a working set before the first window, at most */
 #define PASSES_STREAM 48u         /* the same in a level with random replacement: 3/4 of the missing lines stay missing each time */
 #define SETTLED_PART 2000u        /* settled: a pass is shorter than the one before by less than 1/N */
 #define REFRESH_PASSES 4u         /* passes that refresh a small working set: random replacement does not keep all lines at once */
-#define FORGETS_PART 32u          /* an LRU last level lengthens the probe of what it kept by less than 1/N */
+#define FORGETS_PART 32u          /* the probe of lines that an LRU last level kept takes longer by less than 1/N */
 #define TELLS_PART 8u             /* lines from memory lengthen it by more; otherwise the probe is inconclusive: a third of them may be missing */
 #define LAST_LOOKS 2u             /* probes: an empty level loses nothing the first time */
 #define AHEAD_OF_WINDOWS 32768u   /* iterations: more than all windows of a row have on a simulated machine */
@@ -57,7 +57,7 @@ static enum status warm_stream(struct bench *b, const struct row *r, struct work
 	return st;
 }
 
-/* Flushes what the given number of iterations of a stream uses, except an array that is written past the caches. */
+/* Flushes the lines that the given number of iterations of a stream uses, except those of an array whose stores bypass the caches. */
 static enum status flush_stream(struct bench *b, const struct row *r, struct working_set *w, uint64_t units, struct window *out, struct job *job)
 {
 	const struct kernel *flush = kernel_find("k_warm_flush");
@@ -97,7 +97,7 @@ enum status window_leave(struct bench *b, const struct row *r, struct working_se
 	return window_run(b, flush, arguments, NULL, 0, &ignored, job);
 }
 
-/* Touches lines in memory. None of them is cached; otherwise lines that an earlier row modified would stay modified. */
+/* Touches lines in memory, flushed first: lines that an earlier row modified would otherwise stay modified. */
 static enum status warm_memory(struct bench *b, const struct row *r, struct working_set *w, uint64_t units, struct window *out, struct job *job)
 {
 	const enum status st = flush_stream(b, r, w, units, out, job);
@@ -108,8 +108,8 @@ static enum status warm_memory(struct bench *b, const struct row *r, struct work
 /* Probes the last level's replacement: whether it has lost some of the lines that came 5/8 of `units` ago. If so, replacement is random or by a
  * tree whose ways were filled one by one; such a tree evicts the first line, then the one that came when half of the ways were full, and only
  * later lines in their order of arrival. The probe reads twice what the level below holds, two times: the second time all of it comes from the
- * last level. As much is read before, behind it, so that the level below holds no modified line. `filled`: ticks of the filling pass, 0 unknown.
- * Where memory is as fast as the level for such a stream, neither tells. */
+ * last level. Before it, the same amount of lines behind those is read, so that the level below holds no modified line. `filled`: ticks of the
+ * filling pass, 0 unknown. If memory is as fast as the level for such a stream, both checks are inconclusive. */
 static enum status look_at_last_level(struct bench *b, const struct row *r, struct working_set *w, uint64_t units, uint64_t filled, struct job *job)
 {
 	const struct kernel *warmer = kernel_find(window_warm_kernel(r, w->kernel));
@@ -259,8 +259,9 @@ enum status window_prepare(struct bench *b, const struct row *r, struct working_
 	return window_units(b, w, units, NULL, 0, &ignored, job);
 }
 
-/* Iterations of a stream after which each set of the last level has taken in as many lines as it has ways: whole laps of its sets, because arrays whose
- * distance is no multiple of a lap meet a set at different times. A victim level takes in what the level below gives up, that much later. */
+/* Iterations of a stream after which each set of the last level has received as many lines as it has ways: whole laps of its sets, because arrays
+ * whose distance is no multiple of a lap reach a set at different times. A victim level receives what the level below evicts, later by that
+ * level's size. */
 static uint64_t lapped(const struct bench *b, const struct working_set *w)
 {
 	const struct cpu_cache *last = cpu_cache(b->cpu, cpu_last_level(b->cpu)), *below = cpu_cache(b->cpu, cpu_last_level(b->cpu) - 1);
@@ -276,8 +277,8 @@ enum status window_warm_up(struct bench *b, const struct row *r, struct working_
 	struct window ignored;
 	enum status st = ST_OK;
 	uint64_t units, before = 0;
-	/* A stream's iteration covers all arrays but the written one; that one if there is no other, so that no modified line of an earlier row stays
-	 * in the caches. */
+	/* A pass covers all arrays but the written one, or that one if there is no other, so that no modified line of an earlier row stays in the
+	 * caches. */
 	uint64_t read = w->kernel->data_bytes - (w->kernel->loads && w->kernel->stores ? w->kernel->step_bytes : 0);
 
 	if (w->shape.order == ORDER_PAIR)
@@ -315,7 +316,7 @@ enum status window_warm_up(struct bench *b, const struct row *r, struct working_
 			more--;
 		for (unsigned fill = 0; fill < more && st == ST_OK; fill++)
 			st = warm_memory(b, r, w, units, &ignored, job);
-		/* Arrays one after another do not use each set equally, and what an earlier row left of them causes no evictions. */
+		/* Consecutive arrays do not use all sets equally, and lines of theirs that an earlier row left cause no evictions. */
 		if (again && st == ST_OK)
 			st = warm_memory(b, r, w, again, &ignored, job);
 		/* Beyond one lap windows would hit lines that the first pass brought in. A core of another kind still has the lines of its last windows in its L2. */

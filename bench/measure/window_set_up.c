@@ -62,7 +62,7 @@ static enum status flush_code(struct bench *b, const struct working_set *w)
 	return st;
 }
 
-/* Flushes the lines of a chase that cores of another kind may have kept from their rows: a last level would have to ask them. */
+/* Flushes the lines of a chase that cores of another kind may have kept from their rows: a last level would have to snoop them. */
 static enum status flush_other_kinds(struct bench *b, const struct working_set *w)
 {
 	const struct kernel *flush = kernel_find("k_flush_chain");
