@@ -1,4 +1,4 @@
-/* The rows within one core on simulated machines: values against expectations, and wrong kernels unproven. */
+/* On simulated machines the rows of one core have the values of the formulas, and are unproven with wrong kernels. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@ struct catalogue {
 	struct loop_run run;
 	struct bench bench;
 	char *text, *format;
-	char unproven[1024]; /* names of the rows that had no `ok`, though the machine has what they ask about */
+	char unproven[1024]; /* names of the rows that are unproven */
 };
 
 static void open_machine(struct catalogue *c, const char *name)
@@ -38,7 +38,7 @@ static void close_machine(struct catalogue *c)
 	free(c->format);
 }
 
-/* Runs all rows of pairs; returns how many missed their value. */
+/* Runs all rows of pairs, curves and page walks; returns how many missed their value. */
 static unsigned run_pairs(struct catalogue *c, bool must_be_ok, uint64_t *instructions)
 {
 	unsigned missed = 0, without = 0;
@@ -56,7 +56,7 @@ static unsigned run_pairs(struct catalogue *c, bool must_be_ok, uint64_t *instru
 		execute_row(&c->bench, &rows[i], &r);
 		sim_totals(c->run.sim, &after);
 		*instructions += after.instructions - before.instructions;
-		if (must_be_ok && after.instructions - before.instructions > rows[i].budget) { /* declared for Nehalem-EP */
+		if (must_be_ok && after.instructions - before.instructions > rows[i].budget) { /* budgets are Nehalem-EP's */
 			print_error("%s costs %llu instructions, declared %u\n", r.name, (unsigned long long)(after.instructions - before.instructions),
 			            rows[i].budget);
 			missed++;
@@ -68,7 +68,7 @@ static unsigned run_pairs(struct catalogue *c, bool must_be_ok, uint64_t *instru
 			strcat(strcat(c->unproven, " "), r.name);
 		if (st == ST_MISSING || (st == ST_UNSUPPORTED && r.status == ROW_UNSUPPORTED && r.absent))
 			continue;
-		/* A stall that costs nothing is none. */
+		/* A stall of no cycles may be reported as absent. */
 		if (st == ST_OK && r.status == ROW_UNSUPPORTED && r.absent && rows[i].pair && rows[i].pair->lacked && e.least_milli <= 0 && e.most_milli >= 0)
 			continue;
 		if (st != ST_OK || row_was_ended(r.status) || r.status == ROW_UNSUPPORTED || (must_be_ok && r.status != ROW_OK) ||
@@ -94,7 +94,7 @@ static void test_catalogue_values_on_nehalem_ep_are_the_formulas(void **state)
 	close_machine(&c);
 }
 
-/* On the Core 2 every row is proved but those that its counters have no event for. */
+/* On the Core 2 every row is proved except those that it has no event for. */
 static void test_catalogue_core2_proves_what_it_can(const struct catalogue *c)
 {
 	assert_string_equal(c->unproven, " sync.lfence.penalty");
@@ -119,7 +119,7 @@ static void test_catalogue_values_on_other_machines_are_the_formulas(void **stat
 	assert_int_equal(missed, 0);
 }
 
-/* Baseline and test swapped: what is counted then is not what the row is about. */
+/* With baseline and test swapped, the counts contradict what the row claims. */
 static void swap_kernels(const char *machine)
 {
 	static struct catalogue c;
@@ -159,7 +159,7 @@ static void swap_kernels(const char *machine)
 
 static void test_catalogue_swapped_kernels_are_unproven(void **state) { (void)state; swap_kernels("nehalem-ep"); }
 static void test_catalogue_swapped_kernels_are_unproven_on_haswell(void **state) { (void)state; swap_kernels("haswell-ep"); }
-/* What no event counts there, ops sampled by IBS, restarts of every kind or uops prove. */
+/* Rows without an event of their own on Zen are proved by ops sampled by IBS, by restarts of every kind, or by uops. */
 static void test_catalogue_swapped_kernels_are_unproven_on_zen2(void **state) { (void)state; swap_kernels("zen2"); }
 static void test_catalogue_swapped_kernels_are_unproven_on_zen4(void **state) { (void)state; swap_kernels("zen4"); }
 
@@ -172,8 +172,8 @@ static const struct row *row_of(const char *name)
 	return NULL;
 }
 
-/* Rows of one kernel alone have no baseline to swap it with: an addition's chain instead, or, where the row says that
- * something does not happen, the kernel with which it does. */
+/* Rows without a baseline to swap run another row's kernel: a chain of additions or, for the row that claims the absence of assists, the kernel that
+ * causes them. */
 static void other_kernels(const char *machine)
 {
 	static struct catalogue c;
@@ -208,7 +208,7 @@ static void other_kernels(const char *machine)
 static void test_catalogue_other_rows_kernels_are_unproven(void **state) { (void)state; other_kernels("nehalem-ep"); }
 static void test_catalogue_other_rows_kernels_are_unproven_on_zen4(void **state) { (void)state; other_kernels("zen4"); }
 
-/* A row that divides by half or by twice as many operations as its code has: the instructions retired contradict it. */
+/* A row that divides by half or twice the operations of its code is contradicted by the retired instructions. */
 static void test_catalogue_wrong_counts_of_events_are_unproven(void **state)
 {
 	static struct catalogue c;
@@ -242,7 +242,7 @@ static void test_catalogue_wrong_counts_of_events_are_unproven(void **state)
 	assert_int_equal(believed, 0);
 }
 
-/* The lines of a curve's ring are in the caches, since nothing flushed them: counted, not believed. */
+/* A curve whose ring is warm instead of flushed, or flushed instead of warm, is counted and unproven. */
 static void test_catalogue_curves_of_near_lines_are_unproven(void **state)
 {
 	static struct catalogue c;
@@ -266,7 +266,7 @@ static void test_catalogue_curves_of_near_lines_are_unproven(void **state)
 	assert_true(wrong >= 8);
 }
 
-/* The super queue, whatever its size, as long as pairs of lines can fill it; then which pairs of loads hide it. */
+/* A super queue of any size is found if pairs of lines can fill it; otherwise the reason names the pairs whose loads wait for each other. */
 static void test_catalogue_super_queue_of_any_size_is_found(void **state)
 {
 	static const struct { const char *entries, *buffers; enum row_status status; int64_t milli; const char *expected; } tried[] = {
@@ -294,7 +294,7 @@ static void test_catalogue_super_queue_of_any_size_is_found(void **state)
 	}
 }
 
-/* Where memory takes longer for the lines than for a load, an entry is free again before it could be missed. */
+/* If memory needs longer for that many lines than a load takes, an entry is free again before a request has to wait for it. */
 static void test_catalogue_super_queue_behind_a_slow_bus_is_not_told(void **state)
 {
 	static struct loop_run run;
@@ -309,7 +309,7 @@ static void test_catalogue_super_queue_behind_a_slow_bus_is_not_told(void **stat
 	free(text);
 }
 
-/* A wrong path's end empties a station of 256 entries in one cycle: each of them is free again. */
+/* A misprediction that empties a reservation station of 256 entries in one cycle frees all of them. */
 static void test_catalogue_deep_station_is_left_by_all(void **state)
 {
 	static struct loop_run run;

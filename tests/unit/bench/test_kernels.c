@@ -1,5 +1,5 @@
-/* Every kernel, run natively and interpreted from the same start: final registers and memory are equal, and
- * its record in asm/ says what the interpreter counted. */
+/* Every interpreted kernel ends with the registers and memory of a native run, and with those of its reference in C, and its record
+ * in asm/ has the interpreter's counts. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,20 +17,20 @@
 #include "runner/host/native.h"
 #include "tests/unit/support/kernel_start.h"
 
-#define RETURN_TO 0x1234567812345678ull /* where an interpreted kernel returns to: nowhere */
+#define RETURN_TO 0x1234567812345678ull /* the return address of an interpreted kernel, which is unmapped */
 #define SHADOW_STACK (SPACE_CONTROL + 0x8000)
 #define GPRS 16
 
 /* --- in C --------------------------------------------------------------------------------------- */
 
-/* One element of a stream: of array a, from b and, after it, c. */
+/* Computes one element of a stream: of array a from b and c, which follow it in memory. */
 static void stream_in_c(const struct kernel *k, uint8_t *arrays, uint64_t at, unsigned e)
 {
 	double *a = (double *)(arrays + at), b = *(double *)(arrays + START_ARRAY + at);
 
 	if (!strncmp(k->name, "k_triad", 7)) {
 		const double c = *(double *)(arrays + 2 * START_ARRAY + at);
-		volatile double product = 3.0 * c; /* two roundings, as in the kernel; where it is fused one */
+		volatile double product = 3.0 * c; /* rounded twice, as in the kernel; a fused kernel rounds once */
 		*a = strstr(k->name, "_fma") ? fma(3.0, c, b) : b + product;
 	} else if (!strncmp(k->name, "k_write", 7)) {
 		*a = 3.0;
@@ -44,7 +44,7 @@ static void stream_in_c(const struct kernel *k, uint8_t *arrays, uint64_t at, un
 	}
 }
 
-/* The same in C, where it matters what a kernel computes; the result in *result. False: it does not. */
+/* Computes a kernel's memory and *result in C. False: the kernel has no reference in C. */
 static bool in_c(const struct kernel *k, enum kernel_start form, uint64_t iterations, uint8_t *memory, uint64_t *result)
 {
 	uint64_t at = 512, *p = (uint64_t *)(memory + START_ARRAY);
@@ -111,7 +111,7 @@ static bool in_c(const struct kernel *k, enum kernel_start form, uint64_t iterat
 
 /* --- natively ---------------------------------------------------------------------------------- */
 
-/* Calls entry with all general registers but RSP as in gpr[], vector registers zero; stores them after. */
+/* Calls entry with the general registers, except RSP, of gpr[] and vector registers of zero; stores them and vector registers 0 and 15. */
 static void call_native(uint64_t entry, uint64_t gpr[GPRS], uint64_t vec[16][4], bool avx)
 {
 	uint64_t block[2] = { entry, avx }, *block_at = block;
@@ -119,7 +119,7 @@ static void call_native(uint64_t entry, uint64_t gpr[GPRS], uint64_t vec[16][4],
 	__asm__ volatile(
 		"lea -256(%%rsp), %%rsp\n\t" /* beyond the red zone */
 		"push %%rbx\n\tpush %%rbp\n\tpush %%r12\n\tpush %%r13\n\tpush %%r14\n\tpush %%r15\n\t"
-		"push %%rdx\n\tpush %%rcx\n\tpush %%rsi\n\t" /* vec, block, gpr: 9 pushes and a call align the stack as RSP was */
+		"push %%rdx\n\tpush %%rcx\n\tpush %%rsi\n\t" /* vec, block, gpr: with the entry 10 pushes, which keep the stack aligned for the call */
 		"cmpq $0, 8(%%rcx)\n\tje 1f\n\tvzeroall\n\tjmp 2f\n"
 		"1:\n\t"
 		"pxor %%xmm0, %%xmm0\n\tpxor %%xmm15, %%xmm15\n"
@@ -131,7 +131,7 @@ static void call_native(uint64_t entry, uint64_t gpr[GPRS], uint64_t vec[16][4],
 		"mov 104(%%r15), %%r13\n\tmov 112(%%r15), %%r14\n\tmov 120(%%r15), %%r15\n\t"
 		"push %%rax\n\tmov 16(%%rsp), %%rax\n\tmov (%%rax), %%rax\n\txchg %%rax, (%%rsp)\n\t" /* entry on the stack */
 		"call *(%%rsp)\n\t"
-		"xchg %%rax, 8(%%rsp)\n\t" /* RAX away, gpr here */
+		"xchg %%rax, 8(%%rsp)\n\t" /* saves RAX, loads gpr */
 		"mov %%rcx, 8(%%rax)\n\tmov %%rdx, 16(%%rax)\n\tmov %%rbx, 24(%%rax)\n\tmov %%rbp, 40(%%rax)\n\t"
 		"mov %%rsi, 48(%%rax)\n\tmov %%rdi, 56(%%rax)\n\tmov %%r8, 64(%%rax)\n\tmov %%r9, 72(%%rax)\n\t"
 		"mov %%r10, 80(%%rax)\n\tmov %%r11, 88(%%rax)\n\tmov %%r12, 96(%%rax)\n\tmov %%r13, 104(%%rax)\n\t"
@@ -170,7 +170,7 @@ static void *shadow(void *self, uint64_t va, unsigned bytes, bool write)
 	return NULL;
 }
 
-/* Runs to the return, counting. The return's own load is not the kernel's. */
+/* Interprets a kernel up to its return and counts; the return's load is not counted. */
 static void interpret(struct interpreted *s, struct hart_regs *regs)
 {
 	static const struct exec_range none[EXEC_RANGES];
@@ -210,7 +210,7 @@ static void gprs_of(const struct kernel *k, enum kernel_start form, uint64_t ite
 	uint64_t a[6];
 
 	for (unsigned i = 0; i < GPRS; i++)
-		gpr[i] = 0x1111111111111111ull * i; /* none may matter but the arguments */
+		gpr[i] = 0x1111111111111111ull * i; /* only the arguments may affect the result */
 	kernel_start_arguments(k, form, iterations, a);
 	for (unsigned i = 0; i < 6; i++)
 		gpr[order[i]] = a[i];
@@ -226,7 +226,7 @@ static enum kernel_start start_of(const struct kernel *k)
 
 static bool is_wrapper(const struct kernel *k)
 {
-	return !strncmp(k->name, "k_measure", 9); /* calls kernels; every measurement of the suite runs it */
+	return !strncmp(k->name, "k_measure", 9); /* it calls kernels, and every measurement of the suite runs it */
 }
 
 /* Interprets a kernel from the common start. */
@@ -298,7 +298,7 @@ static void test_kernels_counts_are_what_their_records_say(void **state)
 	free(s);
 }
 
-/* test_kernels_native: registers and memory after the native run equal the interpreted ones. */
+/* Registers and memory after the native run equal the interpreted ones. */
 static void test_kernels_native_and_interpreted_end_equal(void **state)
 {
 	(void)state;
@@ -327,7 +327,7 @@ static void test_kernels_native_and_interpreted_end_equal(void **state)
 			run_interpreted(k, counts[i], s, &regs);
 			kernel_start_fill(m.host);
 			gprs_of(k, start_of(k), counts[i], gpr);
-			__builtin_ia32_ldmxcsr(0x1F80); /* without the sticky flags of what ran before */
+			__builtin_ia32_ldmxcsr(0x1F80); /* clears the sticky flags of earlier code */
 			call_native(SPACE_CODE + k->offset, gpr, vec, avx);
 			for (unsigned r = 0; r < GPRS; r++)
 				if (r != RN_RSP && gpr[r] != regs.gpr[r])
@@ -351,9 +351,9 @@ static void test_kernels_native_and_interpreted_end_equal(void **state)
 #define JUMPS_MAX 64u
 #define LINE_OF_JUMPS 32u
 
-struct jump { uint64_t from, end, target; }; /* from: with the instruction that it may be fused with */
+struct jump { uint64_t from, end, target; }; /* from: start of the jump, or of the instruction that may fuse with it */
 
-/* The jumps of a kernel's code where it is placed, in order. */
+/* The jumps of a kernel's code at their addresses in SPACE_CODE, in order. */
 static unsigned jumps_of(const struct kernel *k, struct jump *out)
 {
 	const uint8_t *code = kernel_code + k->offset;
@@ -379,7 +379,7 @@ static unsigned jumps_of(const struct kernel *k, struct jump *out)
 	return n;
 }
 
-/* The erratum of jumps (asm/kernel.inc): none that a loop repeats crosses a multiple of 32 bytes or ends at one. */
+/* The erratum of jumps (asm/kernel.inc): no jump in a loop crosses a multiple of 32 bytes or ends at one. */
 static void test_kernels_jumps_of_loops_lie_within_32_bytes(void **state)
 {
 	(void)state;

@@ -1,4 +1,4 @@
-/* Working sets: one cycle through all nodes, sizes that aim at one level, reasons when there is none. */
+/* Working sets: each ring is one cycle through all its nodes, its size aims at one level, and a level without a ring has a reason. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +30,7 @@ static const struct row *row(const char *name)
 	return NULL;
 }
 
-/* Follows the chain from the first node: how many steps until it is back there. */
+/* Follows the chain from `start`; returns the steps until it is back there. */
 static uint32_t cycle_length(const struct mapping *m, uint64_t start)
 {
 	uint64_t at = start;
@@ -51,7 +51,7 @@ static void test_layout_every_chase_is_one_cycle(void **state)
 		struct shape s;
 		char why[128];
 		struct random random;
-		if (rows[i].order == ORDER_STREAMS || rows[i].order == ORDER_PAIR || rows[i].order == ORDER_CURVE || rows[i].page_bytes == PAGE_1G) /* nothing to link, by itself, too much */
+		if (rows[i].order == ORDER_STREAMS || rows[i].order == ORDER_PAIR || rows[i].order == ORDER_CURVE || rows[i].page_bytes == PAGE_1G) /* no ring, linked elsewhere, or too large */
 			continue;
 		assert_int_equal(shape_of_test(&rows[i], &cpu, &s, why, sizeof(why)), ST_OK);
 		for (uint64_t seed = 1; seed <= (s.nodes < 10000 ? 20 : 1); seed++) {
@@ -85,7 +85,7 @@ static void test_layout_cycle_is_sattolo_for_all_sizes(void **state)
 	}
 }
 
-/* Group order: between two uses of a line of page-table entries lie exactly all other groups. */
+/* Group order visits every other group once between two uses of a line of page-table entries. */
 static void test_layout_page_groups_return_after_all_others(void **state)
 {
 	(void)state;
@@ -110,8 +110,8 @@ static void test_layout_page_groups_return_after_all_others(void **state)
 	free(m.host);
 }
 
-/* Pages of 2 MiB that a second level holds too: twice as many, each visited once; the eight whose entries share a line of the
- * page table one after the other, and no set of the L2 holds more than half its ways. */
+/* If the second level holds pages of 2 MiB too, the ring visits twice as many pages as that level holds, each once. The eight pages whose
+ * entries share a line of the page table follow each other, and the ring takes at most half the ways of any L2 set. */
 static void test_layout_large_pages_exceed_both_levels(void **state)
 {
 	(void)state;
@@ -190,7 +190,7 @@ static void test_layout_an_l2_of_two_ways_gives_two_thirds(void **state)
 	cpu.caches[1].ways = 2; /* eight times the L1 */
 	assert_int_equal(shape_of_test(row("load.l2.latency"), &cpu, &s, why, sizeof(why)), ST_OK);
 	assert_in_range(s.bytes, 5 * 32768, 262144 / 3 * 2);
-	/* the baseline's ring meets one line of the test's in its sets, not two */
+	/* the baseline's ring shares its sets with one line of the test's ring each, not two */
 	assert_int_equal(shape_of_test(row("load.l2.penalty"), &cpu, &s, why, sizeof(why)), ST_OK);
 	assert_int_equal(shape_of_baseline(row("load.l2.penalty"), &cpu, &s, &base, why, sizeof(why)), ST_OK);
 	assert_int_equal(base.start_bytes, s.bytes - 131072);
@@ -198,12 +198,12 @@ static void test_layout_an_l2_of_two_ways_gives_two_thirds(void **state)
 	assert_int_equal(base.span_bytes, base.start_bytes + base.bytes);
 	struct random random = { 0 };
 	assert_int_equal(shape_node(&base, 1, &random), base.start_bytes + 64);
-	cpu.caches[1].bytes = 16 * 32768; /* half is enough */
+	cpu.caches[1].bytes = 16 * 32768; /* half of these lines are enough */
 	assert_int_equal(shape_of_test(row("load.l2.latency"), &cpu, &s, why, sizeof(why)), ST_OK);
 	assert_int_equal(s.bytes, 6 * 32768);
 }
 
-/* Windows twice as long as a large L1 is, 24 pairs of them and what fills the last level before: no array begins anew. */
+/* An array in memory is long enough for 24 pairs of windows, sized by a large L1, and for filling the last level before them: no stream wraps. */
 static void test_layout_arrays_in_memory_outlast_the_windows(void **state)
 {
 	(void)state;
@@ -237,7 +237,7 @@ static void test_layout_arrays_exceed_a_last_level_of_hundreds_of_mebibytes(void
 	assert_string_equal(why, "six times the last-level cache is more than 6 GiB");
 }
 
-/* Lines for an L1 of 8 KiB, however many loads a window has. */
+/* The ring fits in an L1 of 8 KiB, however many loads a window has. */
 static void test_layout_threads_of_a_core_share_few_lines(void **state)
 {
 	(void)state;
@@ -249,7 +249,7 @@ static void test_layout_threads_of_a_core_share_few_lines(void **state)
 	assert_int_equal(s.nodes, 64);
 }
 
-/* Pairs of cores: 16 loads from wherever the ring is entered visit all pages of 4 KiB, as 32 do. */
+/* Wherever a window enters the ring of a pair of cores, its 16 loads touch all of the ring's 4 KiB pages, as 32 loads do. */
 static void test_layout_windows_of_a_pair_touch_the_same_pages(void **state)
 {
 	(void)state;
@@ -275,7 +275,7 @@ static void test_layout_windows_of_a_pair_touch_the_same_pages(void **state)
 	free(m.host);
 }
 
-/* Half of an L2 of 256 KiB has lines for a third more pages than 1536 entries, and not for twice as many; nor for a third more than 2048. */
+/* With one line per page, half of a 256 KiB L2 holds a third more pages than a TLB of 1536 entries, but not twice as many, nor a third more than 2048. */
 static void test_layout_walks_where_the_l2_is_small(void **state)
 {
 	(void)state;
@@ -293,7 +293,7 @@ static void test_layout_walks_where_the_l2_is_small(void **state)
 	assert_int_equal(shape_missing_pages(512, 1024, NULL, 64), 0);
 }
 
-/* One line a page: no set of the L1 (DTLB row) or of the L2 (walk row) holds more than half its ways. */
+/* With one line per page the ring takes at most half the ways of any set of the L1 (DTLB row) or of the L2 (walk row). */
 static void test_layout_page_lines_spread_over_the_sets(void **state)
 {
 	(void)state;
@@ -329,7 +329,7 @@ static void test_layout_missing_levels_have_reasons(void **state)
 	cpu.tlb.stlb_4k = 0;
 	assert_int_equal(shape_of_test(row("tlb.dtlb_4k.penalty"), &cpu, &s, why, sizeof(why)), ST_UNSUPPORTED);
 	assert_string_equal(why, "no second-level TLB known");
-	/* then the first level's misses walk: twice the L1's lines are more than its entries */
+	/* misses of the first level then walk: a ring of twice the L1's lines exceeds its entries */
 	assert_int_equal(shape_of_test(row("tlb.stlb_walk_4k.penalty"), &cpu, &s, why, sizeof(why)), ST_OK);
 	assert_int_equal(s.nodes, 1024);
 	cpu.tlb.dtlb_4k = 0;
@@ -342,9 +342,8 @@ static void test_layout_missing_levels_have_reasons(void **state)
 	assert_int_equal(shape_of_test(row("triad.dram.bandwidth"), &cpu, &s, why, sizeof(why)), ST_MISSING);
 }
 
-/* Crestmont holds no page of 2 MiB in its first level: 48 pieces of 4 KiB. Lines in each of 32 of them evict each other from an L2 set of 16 ways. */
-/* Prefetchers that stay on bring neighbours: where no counter tells, no two lines of another core lie in one page, and every set of a cache gets as many. A DTLB
- * that keeps large pages in pieces holds no such ring. */
+/* Prefetchers that stay on fetch neighbouring lines. If no counter shows these, lines of another core lie in different 4 KiB pages, equally many in
+ * each set of the L1, except where the DTLB holds large pages in pieces, which are too few for that. */
 static void test_layout_lines_of_another_core_lie_apart(void **state)
 {
 	static const char *const names[] = { "load.l3_shared.latency", "load.l3_clean_other_core.latency", "load.l3_modified_other_core.penalty", "load.other_complex_clean.latency",
@@ -369,7 +368,7 @@ static void test_layout_lines_of_another_core_lie_apart(void **state)
 		for (unsigned n = 0; n < 64; n++)
 			assert_int_equal(sets[n], in_l1_set);
 		assert_int_equal(shape_of_baseline(row("load.l3_clean_other_core.penalty"), &cpu, &s, &s, why, sizeof(why)), ST_OK);
-		assert_int_equal(s.nodes, 64); /* the L1's */
+		assert_int_equal(s.nodes, 64); /* the ring of the L1 */
 		cpu.general_mask = 15;
 		assert_int_equal(shape_of_test(row(names[i]), &cpu, &s, why, sizeof(why)), ST_OK);
 		assert_int_equal(s.span_bytes, 65536);
@@ -381,6 +380,8 @@ static void test_layout_lines_of_another_core_lie_apart(void **state)
 	}
 }
 
+/* Crestmont's first-level DTLB holds a page of 2 MiB as pieces of 4 KiB, 48 in all. The L3's ring has lines in 32 pieces; 32 lines of a set evict each
+ * other from an L2 of 16 ways. */
 static void test_layout_pieces_of_large_pages_stay_in_the_dtlb(void **state)
 {
 	(void)state;
@@ -405,7 +406,7 @@ static void test_layout_pieces_of_large_pages_stay_in_the_dtlb(void **state)
 	for (unsigned set = 0; set < 4096; set++)
 		assert_true(!of_set[set] || of_set[set] == 32);
 	assert_int_equal(shape_of_test(row("load.dram_local.latency"), &cpu, &s, why, sizeof(why)), ST_OK);
-	/* no more pieces than the DTLB holds, each in a page of 2 MiB of its own: lines near each other would find a DRAM page open */
+	/* no more pieces than the DTLB holds, each in its own page of 2 MiB: lines close to each other would hit an open DRAM page */
 	pages = 0;
 	for (uint32_t i = 0, last = UINT32_MAX; i < s.nodes; i++) {
 		const uint64_t at = shape_node(&s, i, &random);
@@ -417,7 +418,7 @@ static void test_layout_pieces_of_large_pages_stay_in_the_dtlb(void **state)
 	assert_int_equal(s.span_bytes, pages * 0x200000);
 	assert_int_equal(shape_of_test(row("load.dram_local_big.latency"), &cpu, &s, why, sizeof(why)), ST_OK);
 	assert_int_equal(s.region_nodes, 36 * 64);
-	/* with such entries, or where the processor does not tell, pages are taken whole */
+	/* whole pages are used if the DTLB has entries for them, or if the processor does not enumerate it */
 	cpu.tlb.dtlb_2m = 32;
 	assert_int_equal(shape_of_test(row("load.l3.latency"), &cpu, &s, why, sizeof(why)), ST_OK);
 	assert_int_equal(s.span_bytes, 6 * 4194304);

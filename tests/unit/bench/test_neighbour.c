@@ -1,4 +1,4 @@
-/* Each row with a proof, its lines left in a neighbouring level or in another state: counted, not believed. Rows of pairs
+/* Each row with a proof is unproven if its lines are in a neighbouring level or in another state. Rows of pairs
  * have their own test (test_catalogue). */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 #include "bench/suite/execute.h"
 #include "tests/unit/support/closed_loop.h"
 
-/* Changes the row in one property that its proof is about. False: it has none that can be changed. */
+/* Changes one property of the row that its proof checks. False: none can be changed. */
 static bool astray(struct row *r, struct row_pair *pair, const char **kernels)
 {
 	switch (r->order) {
@@ -38,7 +38,7 @@ static bool astray(struct row *r, struct row_pair *pair, const char **kernels)
 	case ORDER_GATHER:
 		r->prepare = PREPARE_WARM;
 		return true;
-	case ORDER_STAIRS: /* a chase that goes a sixteenth of the way */
+	case ORDER_STAIRS: /* a chase with a sixteenth of the loads */
 		kernels[0] = "k_touch_chain";
 		r->kernels = kernels;
 		return true;
@@ -69,7 +69,7 @@ static bool astray(struct row *r, struct row_pair *pair, const char **kernels)
 	default:
 		break;
 	}
-	if (str_glob("k_write_nt_*", r->kernels[0])) { /* goes past every level: the kernel that does not */
+	if (str_glob("k_write_nt_*", r->kernels[0])) { /* bypasses the caches: use the kernel that does not */
 		kernels[0] = "k_write_sse2";
 		r->kernels = kernels;
 	} else if (r->target == TARGET_OTHER_CORE || r->target == TARGET_OTHER_SOCKET) {
@@ -87,7 +87,7 @@ static bool astray(struct row *r, struct row_pair *pair, const char **kernels)
 	return true;
 }
 
-/* Of rows whose order `from` .. `to` takes in, none is believed. */
+/* Rows of the orders `from` .. `to` are all unproven; at least `least` of them are tried. */
 static void astray_rows(unsigned from, unsigned to, unsigned least)
 {
 	static struct loop_run run;

@@ -1,4 +1,5 @@
-/* Profiles: what the planner and the loop make of lists of events, and what a plan without writing amounts to. */
+/* Profiles have the counts that the kernels are known to cause, unusable lists of events are refused by name, and a dry run prints every write and
+ * makes none. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -34,7 +35,7 @@ static void run_profile(const char *profile, const char *names)
 	assert_int_equal(suite_run(&r.guard.access, &r.cpu, &s, &r.host.host, &r.sum), ST_OK);
 }
 
-/* The first number after "name" ... "key" of results.json, in thousandths. */
+/* The value of an event's `key` in results.json, below `row`, in thousandths. */
 static int64_t value_of(const char *row, const char *event, const char *key)
 {
 	char text[128];
@@ -51,7 +52,7 @@ static int64_t value_of(const char *row, const char *event, const char *key)
 	return (int64_t)(strtod(at + strlen(text), NULL) * 1000 + 0.5);
 }
 
-/* k_chase: 16 loads, a decrement and a branch, 18 instructions an iteration. */
+/* k_chase has 16 loads, a decrement and a branch, 18 instructions per iteration. */
 static void test_profile_counts_what_a_chase_does(void **state)
 {
 	(void)state;
@@ -68,11 +69,11 @@ static void test_profile_counts_what_a_chase_does(void **state)
 	assert_int_equal(value_of("load.dram_local.latency", "MEM_UNCORE_RETIRED.LOCAL_DRAM", "value"), 1000);
 	assert_int_equal(value_of("load.dram_local.latency", "OFFCORE_RESPONSE_0.DATA_IN.LOCAL_DRAM", "value"), 1000);
 	assert_int_equal(value_of("load.dram_local.latency", "OFFCORE_RESPONSE_0.DATA_IN.REMOTE_DRAM", "value"), 0);
-	/* a load of the wrapper more or less from further away, by where the kernels lie */
+	/* whether a load of the wrapper misses depends on the kernels' addresses */
 	assert_in_range(value_of("load.dram_local.latency", "CPU_CLK_UNHALTED.THREAD", "value"), 175900, 176100);
 }
 
-/* The journal alone gives results.json again, byte for byte. */
+/* results.json is rebuilt from the journal alone, byte for byte. */
 static void test_profile_results_come_from_the_journal(void **state)
 {
 	(void)state;
@@ -92,7 +93,7 @@ static void test_profile_counts_mispredicted_branches(void **state)
 	assert_true(value_of("branch.conditional.penalty", "BR_MISP_EXEC.ANY", "value") > 100);
 }
 
-/* k_branch_return: a call of a routine a turn, from one place; a chase has none. */
+/* k_branch_return calls a routine once per iteration, from one place; a chase has no calls. */
 static void test_profile_of_branches_has_the_calls(void **state)
 {
 	(void)state;
@@ -116,7 +117,7 @@ static void test_profile_of_branches_has_the_calls(void **state)
 	assert_non_null(strstr(call, "\"records\": 64, \"mispredicted\": 0, \"calls\": 1.000}]}"));
 }
 
-/* Which branches are recorded is the user's choice: the same kernel's returns, and all its branches, the loop's own among them. */
+/* The user selects which branches are recorded: the same kernel's returns, then all its branches, including the loop's. */
 static void test_profile_records_the_branches_asked_for(void **state)
 {
 	(void)state;
@@ -146,7 +147,7 @@ static void test_profile_of_branches_without_records_says_so(void **state)
 	free(text);
 }
 
-/* What the simulated machine does not model has no number, least of all 0. */
+/* An event that the simulated machine does not model has no value, not 0. */
 static void test_profile_unmodelled_events_have_no_value(void **state)
 {
 	(void)state;
@@ -170,7 +171,7 @@ static void test_profile_all_lists_run_on_the_default_rows(void **state)
 	assert_int_equal(r.cpu.processor->profile_count, 9);
 }
 
-/* What an erratum says counts too much is counted, and printed. */
+/* An event that overcounts by an erratum is counted, and marked in the results. */
 static void test_profile_says_which_events_count_too_much(void **state)
 {
 	(void)state;
@@ -203,7 +204,7 @@ static void test_profile_bad_lists_are_refused_by_name(void **state)
 	struct profile_plan plan;
 	struct cpu cpu = r.cpu;
 	char problem[512];
-	assert_int_equal(profile_find(&r.cpu, "mem_load_retired.l2_hit,fp_assist.any", &plan, problem, sizeof(problem)), ST_OK); /* any case, the guide's spelling */
+	assert_int_equal(profile_find(&r.cpu, "mem_load_retired.l2_hit,fp_assist.any", &plan, problem, sizeof(problem)), ST_OK); /* in any case, and in the guide's spelling */
 	for (unsigned i = 0; i < COUNT_OF(cases); i++) {
 		assert_int_equal(profile_find(&r.cpu, cases[i].what, &plan, problem, sizeof(problem)), cases[i].st);
 		if (!strstr(problem, cases[i].expected))

@@ -1,4 +1,4 @@
-/* Samples to a value: slopes, medians, deviations, the noise verdict, the proof. */
+/* Samples are reduced to slopes, medians and deviations, judged for noise, and proved, as computed by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,8 +31,8 @@ static void test_reduce_median_and_deviation(void **state)
 	assert_int_equal(reduce_mad(values, 5, 3, work), 1);
 }
 
-/* Windows of 10 cycles a unit and 500 of overhead; of ten pairs one has its shorter and one its longer
- * window hit by something long. */
+/* Windows take 10 cycles per unit and 500 of overhead; in one of ten pairs a disturbance adds `hit` cycles to the shorter
+ * window, in another to the longer one. */
 static void make_pairs(struct pair *p, unsigned n, int64_t units, int64_t hit)
 {
 	for (unsigned i = 0; i < n; i++) {
@@ -55,7 +55,7 @@ static void test_reduce_slope_drops_overhead_and_outliers(void **state)
 	assert_int_equal(s.value_micro, 10000000);
 }
 
-/* Streams in memory go in one rhythm or another: what such a row says is their mean, whichever more windows fall into. */
+/* Streams in memory run in one of several rhythms: the value of such a row is their mean, whichever rhythm most windows have. */
 static void test_reduce_mean_is_between_rhythms(void **state)
 {
 	(void)state;
@@ -66,12 +66,12 @@ static void test_reduce_mean_is_between_rhythms(void **state)
 	assert_int_equal(reduce_slope(p, 16, 1000, STAT_MEDIAN, &s), ST_OK);
 	assert_int_equal(s.value_micro, 10000000);
 	assert_int_equal(reduce_slope(p, 16, 1000, STAT_MEAN, &s), ST_OK);
-	assert_int_equal(s.value_micro, 10666667); /* two of the four and two of the twelve are left out */
+	assert_int_equal(s.value_micro, 10666667); /* without two of the four and two of the twelve */
 	assert_false(reduce_slope_is_sure(p, 16, 23)); /* 1732 / root 15 of 11000, times 2.13 / 1.96 */
 	assert_true(reduce_slope_is_sure(p, 16, 22));
 	assert_false(reduce_slope_is_sure(p, 4, 7)); /* 1000 of 11000, times 3.18 / 1.96 */
 	assert_true(reduce_slope_is_sure(p, 4, 6));
-	p[3].longer += 1000000; /* hit by something long */
+	p[3].longer += 1000000; /* a long disturbance */
 	p[5].shorter += 1000000;
 	assert_int_equal(reduce_slope(p, 16, 1000, STAT_MEAN, &s), ST_OK);
 	assert_int_equal(s.value_micro, 11000000);
@@ -96,7 +96,7 @@ static void test_reduce_mean_is_between_rhythms(void **state)
 	assert_false(reduce_slope_is_sure(p, 2, 1000));
 }
 
-/* The minimum of the pairs' slopes would be far too low, or negative: a slow shorter window. */
+/* The minimum of the pairs' slopes would be far too low, or negative: it selects a pair whose shorter window was slow. */
 static void test_reduce_minimum_is_not_the_least_ratio(void **state)
 {
 	(void)state;
@@ -107,7 +107,7 @@ static void test_reduce_minimum_is_not_the_least_ratio(void **state)
 	assert_int_equal(s.value_micro, 10000000);
 }
 
-/* One window that was too fast must not decide on a shared level. */
+/* On a shared level one window that was too fast must not decide the value. */
 static void test_reduce_median_ignores_a_lucky_window(void **state)
 {
 	(void)state;
@@ -121,7 +121,7 @@ static void test_reduce_median_ignores_a_lucky_window(void **state)
 	assert_int_equal(s.value_micro, 2000000);
 }
 
-/* Nor among few, where the least of both lengths need not be of a kind. */
+/* Few pairs give the median also for STAT_MINIMUM, because the minima of the two lengths may come from unlike windows. */
 static void test_reduce_few_windows_have_no_minimum(void **state)
 {
 	(void)state;
@@ -146,14 +146,14 @@ static void test_reduce_spread_shows_scatter(void **state)
 	assert_int_equal(s.spread_micro, 2000000); /* deviations 0 1 1 2 2 3 3 4 4 */
 }
 
-/* A core whose frequency wanders between rounds: test and clock are slow together. */
+/* If a core's frequency changes between rounds, test and clock change together, and the value does not. */
 static void test_reduce_by_clock_follows_the_frequency(void **state)
 {
 	(void)state;
 	struct pair test[50], clock[50];
 	struct slope s;
 	for (int i = 0; i < 50; i++) {
-		const int64_t percent = 80 + i; /* ticks of a constant clock in 100 cycles */
+		const int64_t percent = 80 + i; /* ticks of a constant clock per 100 core cycles */
 		test[i] = (struct pair){ 300 + 40 * percent, 300 + 80 * percent }; /* 1000 units of 4 cycles */
 		clock[i] = (struct pair){ 200 + 20 * percent, 200 + 40 * percent };
 	}
@@ -163,11 +163,11 @@ static void test_reduce_by_clock_follows_the_frequency(void **state)
 	assert_int_equal(reduce_slope_by_clock(test, clock, 50, 1000, 2000, STAT_MEDIAN, &s), ST_OK);
 	assert_int_equal(s.value_micro, 4000000);
 	assert_int_equal(s.samples, 50);
-	assert_int_equal(reduce_slope(test, 50, 1000, STAT_MINIMUM, &s), ST_OK); /* the least is the frequency's, too */
+	assert_int_equal(reduce_slope(test, 50, 1000, STAT_MINIMUM, &s), ST_OK); /* without the clock the minimum is that of the highest frequency */
 	assert_int_equal(s.value_micro, 3200000);
 }
 
-/* Two rounds of five have something else in a window, of whichever length and kernel. */
+/* Two rounds of five have a disturbed window, of either length and either kernel. */
 static void test_reduce_by_clock_leaves_disturbed_rounds_out(void **state)
 {
 	(void)state;
@@ -185,7 +185,7 @@ static void test_reduce_by_clock_leaves_disturbed_rounds_out(void **state)
 	assert_int_equal(s.value_micro, 4000000);
 }
 
-/* Two rounds of three contain, to a varying degree, the cost of another program's use of the level. */
+/* In two rounds of three another program uses the level too, which lengthens the test by varying amounts. */
 static void test_reduce_by_clock_finds_the_undisturbed_among_more_that_are_not(void **state)
 {
 	(void)state;
@@ -198,7 +198,7 @@ static void test_reduce_by_clock_finds_the_undisturbed_among_more_that_are_not(v
 	assert_int_equal(reduce_slope_by_clock(test, clock, 90, 1000, 2000, STAT_MINIMUM, &s), ST_OK);
 	assert_in_range(s.value_micro, 3999000, 4002000);
 	assert_in_range(s.range_micro, 1000, 4000); /* of the undisturbed alone */
-	for (int i = 0; i < 90; i++) /* none is another's: spread evenly, their middle */
+	for (int i = 0; i < 90; i++) /* rounds without a cluster, spread evenly, give their middle */
 		test[i].longer = 4000 + 10 * (i * 7 % 90);
 	assert_int_equal(reduce_slope_by_clock(test, clock, 90, 1000, 2000, STAT_MINIMUM, &s), ST_OK);
 	assert_in_range(s.value_micro, 4200000, 4300000);
@@ -210,7 +210,7 @@ static void test_reduce_by_clock_averages_what_the_ticks_are_too_coarse_for(void
 	(void)state;
 	struct pair test[64], clock[64];
 	struct slope s;
-	for (int i = 0; i < 64; i++) { /* 4.005 cycles a unit, ticks of 32 */
+	for (int i = 0; i < 64; i++) { /* 4.005 cycles per unit, read in ticks of 32 cycles */
 		test[i] = (struct pair){ 0, (4005 + i % 32) / 32 * 32 };
 		clock[i] = (struct pair){ 0, 2048 };
 	}
@@ -226,7 +226,7 @@ static void test_reduce_by_clock_that_stands_still_is_a_range_error(void **state
 	const struct pair test[3] = { { 100, 200 }, { 100, 200 }, { 100, 300 } };
 	struct pair clock[3] = { { 50, 50 }, { 60, 50 }, { 50, 150 } };
 	struct slope s;
-	assert_int_equal(reduce_slope_by_clock(test, clock, 3, 10, 100, STAT_MINIMUM, &s), ST_OK); /* the third alone */
+	assert_int_equal(reduce_slope_by_clock(test, clock, 3, 10, 100, STAT_MINIMUM, &s), ST_OK); /* of the third round alone */
 	assert_int_equal(s.value_micro, 20000000);
 	assert_int_equal(s.samples, 1);
 	clock[2].longer = 50;

@@ -27,7 +27,7 @@ static void test_rows_are_complete(void **state)
 		for (const char *const *k = r->kernels; *k; k++)
 			assert_non_null(kernel_find(*k));
 		assert_true(r->order == ORDER_PAIR ? r->pair != NULL : !r->pair || r->order == ORDER_STREAMS);
-		if (r->pair) { /* of a stream, the kernel of its baseline */
+		if (r->pair) { /* a stream's pair names the kernel of its baseline */
 			assert_int_equal(r->window % r->pair->events, 0);
 			assert_true(!r->pair->base || kernel_find(r->pair->base));
 			assert_true(!r->pair->counted || r->proofs);
@@ -47,7 +47,7 @@ static void test_rows_are_complete(void **state)
 	}
 }
 
-/* What a whole suite may cost on a simulated Nehalem-EP: it runs at 0.5 to 1 million instructions a
+/* The instructions that a whole suite may take on a simulated Nehalem-EP, which runs 0.5 to 1 million instructions per
  * second under QEMU's TCG. */
 static void test_rows_budgets_keep_to_the_suites(void **state)
 {
@@ -61,7 +61,7 @@ static void test_rows_budgets_keep_to_the_suites(void **state)
 	assert_true(full <= 120000000);
 }
 
-/* tests/methods.txt: "name revision fingerprint" a row. */
+/* Each row's fingerprint is the one that tests/methods.txt ("name revision fingerprint") has for its revision. */
 static void test_rows_changed_method_has_changed_revision(void **state)
 {
 	(void)state;
@@ -92,7 +92,7 @@ static void test_rows_changed_method_has_changed_revision(void **state)
 	assert_int_equal(bad, 0);
 }
 
-/* Fingerprints are over names, so that values may be moved about: each has one, and no two of a field the same. */
+/* Fingerprints hash names, so that enumerations may be reordered: each value has a name, which is unique in its field. */
 static void test_rows_each_value_has_a_name_of_its_own(void **state)
 {
 	(void)state;
@@ -140,7 +140,7 @@ static void test_rows_fingerprint_sees_every_parameter(void **state)
 	assert_true(fingerprint_row(&r) == print);
 }
 
-/* Whether a processor counts each of a set's concepts well enough; if not, *why names the missing one. */
+/* Whether a processor's events can prove all concepts of a set; if not, *why is the first one that they cannot. */
 static bool can_prove(const struct processor *p, const struct row_proof_set *set, const struct expression **why)
 {
 	for (unsigned i = 0; i < ROW_PROOFS_MAX && set->proofs[i].concept; i++) {
@@ -154,7 +154,7 @@ static bool can_prove(const struct processor *p, const struct row_proof_set *set
 	return true;
 }
 
-/* Proofs ask for concepts that there are, within bounds; and a processor that can prove a row by none of its sets says why. */
+/* Proofs use known concepts with non-empty ranges, and a processor that can prove a row by none of its sets has a reason. */
 static void test_rows_ask_for_concepts(void **state)
 {
 	(void)state;
@@ -191,7 +191,7 @@ static void test_rows_ask_for_concepts(void **state)
 	assert_int_equal(bad, 0);
 }
 
-/* Whether a paragraph's title, "**name, name.**" at the start of a line, has the name or all of it but the kind. */
+/* Whether a paragraph's title ("**name, name.**" at the start of a line) has the name, with or without its kind. */
 static bool titled(const char *page, const char *name)
 {
 	char stem[64];
@@ -209,7 +209,7 @@ static bool titled(const char *page, const char *name)
 	return false;
 }
 
-/* docs/penalties.md: what each row asks, how, and what distorts it; and its four columns. */
+/* docs/penalties.md has a paragraph and a line in the table for each row. */
 static void test_rows_each_has_its_paragraph(void **state)
 {
 	(void)state;

@@ -1,4 +1,4 @@
-/* bench/sampling/sample.c: the load-latency event beside the chase, on whole and on broken machines. */
+/* bench/sampling/sample.c: samples of the load-latency event agree with the chase, and contradict it on faulty machines. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +37,7 @@ static void test_sample_latency_event_agrees_with_each_chase(void **state)
 		assert_int_equal(r->status, ROW_OK);
 		assert_int_equal(s->verdict, SAMPLE_AGREES);
 		assert_in_range(s->records, 150, 700);
-		/* of the L1 too, out of which what runs between jobs takes lines */
+		/* also in the L1, from which code between jobs evicts lines */
 		assert_int_equal(s->sources[cases[i].code].count, s->records);
 		assert_int_equal(s->wrong_address, 0);
 		assert_true(s->outside < 8);
@@ -45,7 +45,7 @@ static void test_sample_latency_event_agrees_with_each_chase(void **state)
 		assert_false(s->full);
 		/* one load in three is tagged */
 		assert_in_range(s->fraction_milli, 310, 360);
-		/* only loads of 4 cycles fall into a shadow of 8: there a lost record cannot be distinguished from the shadow's */
+		/* only loads of 4 cycles fall into the shadow of 8 cycles, where a lost record cannot be told from one in the shadow */
 		assert_int_equal(s->lost_known, i > 0);
 		assert_int_equal(s->lost, 0);
 		if (i > 0)
@@ -60,13 +60,13 @@ static void test_sample_latency_event_agrees_with_each_chase(void **state)
 	sampling_suite_close(&on);
 }
 
-/* No row takes the code that its own becomes: 5 would make another socket's modified line of LOCAL_DRAM_EXCLUSIVE. */
+/* No row accepts the code into which 7 turns its own; 5 would turn LOCAL_DRAM_EXCLUSIVE into another socket's modified line. */
 static void other_sources(struct machine *m) { m->fault_data_source_flip = 7; }
 static void drop(struct machine *m) { m->fault_pebs_drop_every = 4; }
 static void no_pebs(struct machine *m) { m->pmu_pebs_format = 255; m->pmu_load_latency = 0; }
 static void no_threshold(struct machine *m) { m->fault_msr_missing = 0x3F6; }
 
-/* Servers from Skylake-SP on tell local from remote memory by names of their own; these rows had no samples there, and no reason. */
+/* Servers from Skylake-SP on have other source names for local and remote memory, for which these rows once had neither samples nor a reason. */
 static void test_sample_memory_of_servers_has_its_source(void **state)
 {
 	(void)state;
@@ -97,7 +97,7 @@ static void test_sample_wrong_data_source_leaves_no_row_ok(void **state)
 	run_suite(other_sources, "load.*.latency");
 	unsigned others = 0;
 	for (unsigned i = 0; i < on.host.result_count; i++) {
-		if (on.host.results[i].row->order == ORDER_STAIRS || on.host.results[i].absent) { /* a chase of each size: none is sampled; no such complex */
+		if (on.host.results[i].row->order == ORDER_STAIRS || on.host.results[i].absent) { /* the staircase is not sampled; the machine lacks what the row measures */
 			others++;
 			continue;
 		}
@@ -119,7 +119,7 @@ static void test_sample_dropped_records_are_counted_and_said(void **state)
 		char line[1024], lost[32];
 		struct text t;
 		struct table table = {.proofs = false};
-		/* a quarter lost may all be of one kind: the row is no longer ok */
+		/* the lost quarter may be all of one kind, so the row is not ok */
 		assert_int_equal(s->verdict, SAMPLE_UNPROVEN);
 		assert_int_equal(on.host.results[i].status, ROW_UNPROVEN);
 		assert_non_null(strstr(on.host.results[i].reason, "records were lost"));
@@ -133,7 +133,7 @@ static void test_sample_dropped_records_are_counted_and_said(void **state)
 	sampling_suite_close(&on);
 }
 
-/* The simulated machine's own account of the records that were due: it writes all but one in N. */
+/* The machine drops every `drop_every`th record (0: none), and PEBS is armed `shadow_cycles` after an overflow. */
 static struct { uint64_t drop_every, shadow_cycles; } planted;
 static void plant(struct machine *m)
 {
@@ -146,8 +146,8 @@ static uint64_t truly_lost(void)
 	return planted.drop_every ? on.rig.sim->harts[0].counters->pebs_written / planted.drop_every : 0;
 }
 
-/* How many records were lost is exact or unknown, and then no more than is said: whatever the machine loses, and however many events fall into the
- * time until PEBS is armed. What is lost moves the figure by as many. */
+/* The number of lost records is exact, or it is unknown and not above the bound given, whatever the machine drops, and however many events fall into
+ * the shadow, the time until PEBS is armed. */
 static void test_sample_lost_records_are_exact_or_unknown(void **state)
 {
 	(void)state;
@@ -170,7 +170,7 @@ static void test_sample_lost_records_are_exact_or_unknown(void **state)
 					exact += s->lost_known;
 					with_loss += s->lost_known && truth;
 					unknown += !s->lost_known;
-					/* where no event falls into the shadow, nothing is left open */
+					/* without a shadow the number is always exact */
 					if (!shadows[w] && s->records)
 						assert_true(s->lost_known);
 					sampling_suite_close(&on);
@@ -179,13 +179,13 @@ static void test_sample_lost_records_are_exact_or_unknown(void **state)
 	assert_true(with_loss >= 30 && unknown >= 1);
 }
 
-/* What is missing costs the sampling alone. */
+/* A missing facility costs the sampling alone: the row stays ok. */
 static void test_sample_without_pebs_is_unsupported_with_the_reason(void **state)
 {
 	(void)state;
 	run_suite(no_pebs, "load.*.latency");
 	for (unsigned i = 0; i < on.host.result_count; i++) {
-		if (on.host.results[i].absent) /* open DRAM pages */
+		if (on.host.results[i].absent) /* the rows of open DRAM pages */
 			continue;
 		assert_int_equal(on.host.results[i].status, ROW_OK);
 		if (on.host.results[i].row->order == ORDER_STAIRS)
@@ -201,7 +201,7 @@ static void test_sample_without_pebs_is_unsupported_with_the_reason(void **state
 	sampling_suite_close(&on);
 }
 
-/* A backend maps loads to other addresses than the machine records: each record shows it. */
+/* Runs the jobs, then moves the address in each record to the neighbouring line. */
 static enum status run_then_forge(void *self, struct job *jobs, unsigned n, uint64_t limit)
 {
 	struct msr_guard *g = self;
@@ -211,7 +211,7 @@ static enum status run_then_forge(void *self, struct job *jobs, unsigned n, uint
 	memcpy(&base, ds + 0x20, 8);
 	memcpy(&index, ds + 0x28, 8);
 	for (uint64_t at = base; base && at < index; at += 0xB0)
-		ds[at - (SPACE_DS) + 0x98] ^= 0x40; /* the line beside */
+		ds[at - (SPACE_DS) + 0x98] ^= 0x40;
 	return s;
 }
 

@@ -1,4 +1,4 @@
-/* bench/sampling/sample_fetch.c: fetches sampled by IBS beside rows of code, on whole and on broken machines. */
+/* bench/sampling/sample_fetch.c: fetches sampled by IBS agree with rows of code, and contradict them on faulty machines. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #include "tests/unit/rigs/sampling_suite.h"
 
 #define ROWS "frontend.l1i_l2.penalty,frontend.l1i_l3.penalty,tlb.itlb.penalty,frontend.itlb_walk.penalty"
-#define FEW_PAGES 512 /* of the second level, so that the code of the row of walks has more */
+#define FEW_PAGES 512 /* that the second-level TLB holds, fewer than the code of the walk row has */
 
 static struct sampling_suite on;
 
@@ -28,7 +28,7 @@ static const struct row_result *row(const char *name) { return sampling_suite_ro
 
 static void few_pages(struct machine *m) { m->stlb_entries = FEW_PAGES; m->stlb_ways = 8; }
 
-/* Each sample names where the row's code or translation came from; the values are within 2 % of the jumps'. Zen 2 does not tell the L3. */
+/* Each sample names the source of the row's code or translation, and the values are within 2 % of the jumps'. Zen 2 does not tell the L3 from memory. */
 static void test_sample_fetch_agrees_with_rows_of_code(void **state)
 {
 	(void)state;
@@ -67,7 +67,7 @@ static void no_refill(struct machine *m) { m->pmu_ibs &= ~0x200u; }
 
 static void no_miss(struct machine *m) { m->fault_ibs_fetch_flip = 2; }
 
-/* Samples that call the fetches hits contradict the row. */
+/* Samples that report the fetches as hits contradict the row. */
 static void test_sample_fetch_wrong_tags_leave_no_row_ok(void **state)
 {
 	(void)state;
@@ -77,7 +77,7 @@ static void test_sample_fetch_wrong_tags_leave_no_row_ok(void **state)
 	sampling_suite_close(&on);
 }
 
-/* Without samples nothing is said against the row; without the facility its sampling alone is missing. */
+/* A row stays ok if no samples arrive, or if the processor lacks IBS; only its sampling has no result. */
 static void test_sample_fetch_without_samples_leaves_the_row(void **state)
 {
 	(void)state;
@@ -92,7 +92,7 @@ static void test_sample_fetch_without_samples_leaves_the_row(void **state)
 	}
 }
 
-/* Where no register holds the refill's time, the whole latency minus the baseline's stands for it. */
+/* Without a register for the refill's time, the fetch latency minus the baseline's stands for it. */
 static void test_sample_fetch_without_the_time_of_a_refill(void **state)
 {
 	(void)state;
@@ -101,7 +101,7 @@ static void test_sample_fetch_without_the_time_of_a_refill(void **state)
 	sampling_suite_close(&on);
 }
 
-/* With the filter no fetch of code that the L2 has leaves a sample, and Zen 2 has no filter. */
+/* With the filter for L3 misses, fetches that hit the L2 leave no samples; Zen 2 has no filter. */
 static void test_sample_fetch_filters_misses_of_the_l3(void **state)
 {
 	(void)state;

@@ -1,4 +1,4 @@
-/* bench/sampling/sample_ibs.c: IBS beside the chase, on whole and on broken machines. */
+/* bench/sampling/sample_ibs.c: IBS samples agree with the chase, and contradict it on faulty machines. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,14 +45,14 @@ static void test_sample_ibs_agrees_with_each_chase(void **state)
 		assert_non_null(strstr(line, "by IBS"));
 		assert_null(strstr(line, "loss unknown"));
 	}
-	assert_int_equal(row("load.l1.latency")->sample.verdict, SAMPLE_NONE); /* it has no latency of hits */
+	assert_int_equal(row("load.l1.latency")->sample.verdict, SAMPLE_NONE); /* IBS has no latency of L1 hits */
 	const char *json = memory_host_file(&on.host, "results.json");
 	assert_null(json_problem(json));
 	assert_non_null(strstr(json, "\"sources\": {\"LOCAL_COMPLEX\": {\"count\": 48"));
 	sampling_suite_close(&on);
 }
 
-static void other_sources(struct machine *m) { m->fault_data_source_flip = 2; } /* of the complex and of DRAM none becomes another row's */
+static void other_sources(struct machine *m) { m->fault_data_source_flip = 2; } /* turns neither the complex's code nor DRAM's into another row's */
 static void drop(struct machine *m) { m->fault_ibs_drop_every = 1; }
 static void no_ibs(struct machine *m) { m->pmu_ibs = 0; }
 static void three_bits(struct machine *m) { m->pmu_ibs = 0x3FF; }
@@ -86,7 +86,7 @@ static void test_sample_ibs_absent_costs_the_sampling_alone(void **state)
 	sampling_suite_close(&on);
 }
 
-/* A machine that CPUID says has data sources of three bits is decoded so; the processor's names are those of five, so the row loses its proof. */
+/* If CPUID reports data sources of three bits, three are decoded, although the processor's names are those of five. */
 static void test_sample_ibs_reads_the_width_of_the_source_from_cpuid(void **state)
 {
 	(void)state;
@@ -95,7 +95,7 @@ static void test_sample_ibs_reads_the_width_of_the_source_from_cpuid(void **stat
 	sampling_suite_close(&on);
 }
 
-/* With the filter every sample is of memory, and rows of nearer levels are not sampled; a threshold beyond a load's latency leaves no samples. */
+/* With the filter for L3 misses every sample is of memory, and rows of nearer levels are not sampled; a threshold above a load's latency leaves none. */
 static void test_sample_ibs_filters_misses_of_the_l3(void **state)
 {
 	(void)state;

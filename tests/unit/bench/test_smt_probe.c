@@ -10,7 +10,7 @@
 
 #define ROUNDS 80
 
-/* Adds take 1000 ticks, NOPs that many thousandths of it. */
+/* Makes a round whose NOPs take `quotient_milli` thousandths of the additions' ticks. */
 static void make(struct pair *nops, struct pair *clock, unsigned i, int64_t quotient_milli)
 {
 	clock[i] = (struct pair){ 500, 100500 };
@@ -35,7 +35,7 @@ static void test_smt_probe_keeps_an_unshared_core(void **state)
 	assert_in_range(least, 500000, 502000);
 }
 
-/* A fifth of the rounds is undisturbed: alike; the others are slower, each by another part. */
+/* A fifth of the rounds is undisturbed and agrees; the others are slower, each by a different amount. */
 static void test_smt_probe_drops_rounds_of_a_shared_core(void **state)
 {
 	(void)state;
@@ -49,7 +49,7 @@ static void test_smt_probe_drops_rounds_of_a_shared_core(void **state)
 		assert_int_equal(keep[i], i % 5 == 0);
 }
 
-/* Nor what is too fast: then something else was in the clock's window. */
+/* A round whose NOPs are too fast is dropped too: its clock's window was disturbed. */
 static void test_smt_probe_drops_rounds_whose_clock_was_slow(void **state)
 {
 	(void)state;
@@ -62,11 +62,11 @@ static void test_smt_probe_drops_rounds_whose_clock_was_slow(void **state)
 	clock[11].longer = clock[11].shorter;
 	assert_int_equal(smt_probe_keep(nops, clock, ROUNDS, &least, keep), ROUNDS - 2);
 	assert_false(keep[7]);
-	assert_true(keep[9]); /* a hundredth */
+	assert_true(keep[9]); /* slower by a hundredth only */
 	assert_false(keep[11]);
 }
 
-/* A core that is shared alike all the time is known by what it did before. */
+/* A core that is shared evenly all the time is detected by the least quotient before. */
 static void test_smt_probe_detects_a_core_that_is_shared_all_the_time(void **state)
 {
 	(void)state;

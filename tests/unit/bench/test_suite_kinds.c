@@ -1,4 +1,4 @@
-/* Rows of two kinds of cores in one journal: it is rebuilt to the byte, and a run stopped anywhere continues to the same rows of each kind. */
+/* A journal with rows of two kinds of cores is rebuilt to the byte, and a run that is stopped anywhere continues to the same rows of each kind. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,12 +14,12 @@
 #include "tests/unit/support/closed_loop.h"
 
 #define SUITE "load.l1.latency,tlb.dtlb_4k.penalty"
-#define ROWS 4 /* two rows of each kind; none that all cores together run */
+#define ROWS 4 /* two rows of each kind, none of all cores together */
 
 static struct loop_run r;
 static char *journal, *results, *csv;
 
-/* The suite on both kinds, on from a journal; NULL: from the beginning. */
+/* Runs the suite on both kinds, continuing a journal; NULL: from the beginning. */
 static void run_kinds(const char *text, size_t bytes)
 {
 	static struct suite_kinds kinds;
@@ -76,7 +76,7 @@ static void test_suite_kinds_stopped_anywhere_go_on(void **state)
 	const size_t run = strcspn(journal, "\n") + 1, all = strlen(journal);
 	for (size_t n = 1; n < 12; n++) {
 		size_t cut = run + (all - run) * n / 12;
-		while (journal[cut - 1] != '\n') /* as resume_find gives it: in whole lines */
+		while (journal[cut - 1] != '\n') /* whole lines, as from resume_find */
 			cut--;
 		run_kinds(journal, cut);
 		const char *now = memory_host_file(&r.host, "results.json");
@@ -109,7 +109,7 @@ static void test_suite_kinds_have_their_own_variance(void **state)
 	assert_null(strstr(at, "\nload.l1.latency,"));
 }
 
-/* A kind that the machine lacks, and one that the settings select. */
+/* A kind that the machine lacks is refused, a kind that it has is run alone, and a machine of one kind runs as one. */
 static void test_suite_kinds_are_chosen(void **state)
 {
 	(void)state;

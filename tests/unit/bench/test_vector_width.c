@@ -1,4 +1,4 @@
-/* Which width of vectors a stream is run with. */
+/* A stream runs with the fastest of its kernels and offsets; among equals the first, with the widest vectors, is kept. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #include "bench/measure/vector_width.h"
 #include "tests/unit/support/kernel_run.h"
 
-/* Three tries of the widest at `wide` ticks and of a narrower one at `narrow`, each with one that was disturbed. */
+/* The fastest after three tries of the widest kernel at `wide` ticks and three of a narrower one at `narrow`, one of each disturbed. */
 static const char *fastest(int64_t wide, int64_t narrow)
 {
 	struct trial t = { .choice = { { kernel_named("k_triad_avx"), false }, { kernel_named("k_triad_sse2"), false } }, .count = 2, .tries = 3,
@@ -59,13 +59,13 @@ static void test_width_arrays_begin_alike_where_that_is_faster(void **state)
 	vector_width_set(&w, vector_width_fastest(&t), 2112);
 	assert_int_equal(w.shape.skew_bytes, 2112);
 	t.ticks[1][0] = 500;
-	vector_width_set(&w, vector_width_fastest(&t), 3 * PAGE_4K + 2112); /* as far apart in the last level */
+	vector_width_set(&w, vector_width_fastest(&t), 3 * PAGE_4K + 2112); /* whole pages stay, which set the arrays apart in the last level */
 	assert_int_equal(w.shape.skew_bytes, 3 * PAGE_4K);
 }
 
 static bool stream(const struct row *r) { return r->prefetch == PREFETCH_AS_FOUND && (r->order == ORDER_STREAMS || r->order == ORDER_MULTICORE || r->order == ORDER_NODES); }
 
-/* Of the same vectors, but in another order, with a shorter loop, or with product and sum in one instruction. */
+/* Whether a kernel has the same vectors as another, but another order, a shorter loop or fused multiply-adds. */
 static bool is_variant(const struct kernel *k)
 {
 	return strstr(k->name, "_fma") || strstr(k->name, "_grouped") || strstr(k->name, "_halves") || strstr(k->name, "_short");
@@ -91,7 +91,7 @@ static void test_width_kernels_of_a_row_move_the_same(void **state)
 				continue;
 			}
 			assert_int_equal(plain->isa & ~(uint32_t)ISA_FMA, k->isa & ~(uint32_t)ISA_FMA);
-			assert_int_equal(plain->loads, k->loads); /* a fused product has a load of its own */
+			assert_int_equal(plain->loads, k->loads); /* a fused multiply-add has a load too */
 			assert_int_equal(plain->stores, k->stores);
 			assert_true(strstr(k->name, "_short") ? k->instructions > plain->instructions : k->instructions == plain->instructions);
 		}
