@@ -118,7 +118,7 @@ static void take_ms(struct config *c, const struct origin *from, const char *key
 		*us = whole * 1000 + part;
 }
 
-/* What counts instead of measuring. False: another key. */
+/* The keys of counting. False: another key. */
 static bool take_count(struct config *c, const struct origin *from, const char *key, size_t key_length, const char *value, size_t n)
 {
 	if (is("count", key, key_length) || is("metrics", key, key_length)) {
@@ -138,7 +138,7 @@ static bool take_count(struct config *c, const struct origin *from, const char *
 	return true;
 }
 
-/* Which cores and nodes take part. False: another key. */
+/* The keys that select cores and nodes. False: another key. */
 static bool take_cores(struct config *c, const struct origin *from, const char *key, size_t key_length, const char *value, size_t n)
 {
 	if (is("kind", key, key_length)) {
@@ -161,7 +161,7 @@ static bool take_cores(struct config *c, const struct origin *from, const char *
 	return true;
 }
 
-/* Where results are sent. False: another key. */
+/* The key `upload`. False: another key. */
 static bool take_upload(struct config *c, const struct origin *from, const char *key, size_t key_length, const char *value, size_t n)
 {
 	struct address a;
@@ -182,7 +182,7 @@ static void take(struct config *c, const struct origin *from, const char *key, s
 	};
 	static const char *const starts[] = { [START_AUTO] = "auto", [START_SIPI] = "sipi", [START_ONE] = "one" };
 
-	/* values end up in messages and in the journal, which are lines; a quoted load option may contain anything */
+	/* messages and the journal hold values within lines; a quoted load option may contain any character */
 	for (size_t i = 0; i < n; i++)
 		if ((unsigned char)value[i] < ' ' || value[i] == 127) {
 			config_problem(c, from, "%.*s: expected no control characters", (int)key_length, key);
@@ -294,7 +294,7 @@ static bool blank(char c)
 
 enum first_word { FIRST_IS_KEY, FIRST_MAY_BE_PROGRAM };
 
-/* Words key=value; a value with blanks stands in double quotes. Changes `text`: quotes go away. */
+/* Takes words of the form key=value; a value with blanks is in double quotes. Removes the quotes in `text` itself. */
 static void read_words(struct config *c, const char *file, char *text, enum first_word first_word)
 {
 	struct origin from = { file, 1 };
@@ -380,10 +380,10 @@ void config_read(struct config *c, struct files *files, const struct config_text
 			config_problem(c, &c->count_from, "workload: expected with count and metrics: idle, account.NAME or a row");
 		if (c->plan || c->profile[0] != 0)
 			config_problem(c, &c->count_from, "count and metrics do not go with mode = plan or a profile");
-	} else if (c->workload[0] != 0 || c->interval_us != 0 || c->duration_us != 0) { /* instead of the full suite that nobody asked for */
+	} else if (c->workload[0] != 0 || c->interval_us != 0 || c->duration_us != 0) { /* otherwise the full suite would run, which nobody asked for */
 		config_problem(c, &c->how_from, "workload, interval_ms and duration_ms are of count and metrics, and neither is given");
 	}
-	/* Without a question at the end, no user is there to notice a hang. */
+	/* Without the menu at the end nobody may be there to notice a hang. */
 	if (!c->watchdog_given && c->end != END_MENU)
 		c->watchdog_s = WATCHDOG_S;
 }

@@ -1,5 +1,5 @@
-/* efi/app/config.h: the user's settings: the file that the server has for this machine if the application was loaded from one,
- * else \stallmeter\stallmeter.ini, then the UEFI load options, then fw_cfg's opt/stallmeter/options; the later takes precedence. */
+/* efi/app/config.h: the user's settings: the server's file for this machine if the application was loaded from a server and that has one,
+ * else \stallmeter\stallmeter.ini, then the UEFI load options, then fw_cfg's opt/stallmeter/options; the later source takes precedence. */
 #ifndef EFI_CONFIG_H
 #define EFI_CONFIG_H
 
@@ -26,7 +26,7 @@ struct config {
 	char profile[CONFIG_TEXT]; /* "" none */
 	struct origin profile_from;
 	char count[CONFIG_TEXT], metrics[CONFIG_TEXT], workload[CONFIG_TEXT]; /* count instead of measuring; "" none */
-	struct origin count_from, how_from; /* of what to count; of the workload and times, the last given */
+	struct origin count_from, how_from; /* of count or metrics; of workload or a time, whichever was given last */
 	uint64_t interval_us, duration_us;
 	char kind[CONFIG_TEXT];    /* of cores, "" all */
 	char cores[CONFIG_TEXT], nodes[CONFIG_TEXT]; /* lists, "" all */
@@ -54,9 +54,9 @@ struct config {
 struct config_text { const char *name, *text; size_t bytes; };
 /* Reads all three sources to the end, so that `end` is known even if something is wrong. */
 void config_read(struct config *c, struct files *files, const struct config_text *served);
-/* The origin of the setting whose name begins a problem that a check of the suite found; `otherwise` if no setting's name does. */
+/* The origin of the setting whose name the suite's problem begins with; `otherwise` if it begins with none. */
 const struct origin *config_origin(const struct config *c, const char *problem, const struct origin *otherwise);
-/* "ORIGIN: what is wrong" into c->problem, unless that has an earlier one. */
+/* Writes "ORIGIN: problem" to c->problem, unless that holds an earlier one. */
 void config_problem(struct config *c, const struct origin *from, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 

@@ -7,7 +7,7 @@
 #define COUNTS_BYTES_MAX 0x400000u
 
 struct count_text {
-	struct text file;         /* what has been said so far */
+	struct text file;         /* all that was printed so far */
 	const struct watchdog *watchdog;
 };
 
@@ -39,7 +39,7 @@ static void count_put(void *self, void *at, size_t bytes)
 	pages_put(at, bytes);
 }
 
-/* When memory or the medium is full, the file still holds the text up to an earlier moment: the status names what is missing. */
+/* ST_FULL: the text did not fit in memory, and no file is written. */
 static enum status keep(const struct count_text *c, const struct count_keeper *keeper)
 {
 	return c->file.at == NULL || c->file.full ? ST_FULL : keeper->keep(keeper->self, "counts.txt", c->file.at, c->file.length);

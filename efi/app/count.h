@@ -8,7 +8,7 @@
 #include "pmu/backend/msr_guard.h"
 #include "pmu/core/cpu.h"
 
-/* Where the counts go when they are complete. */
+/* Saves the complete counts as a file. */
 struct count_keeper { void *self; enum status (*keep)(void *self, const char *name, const void *bytes, size_t n); };
 /* Counts, prints the counts and saves them as counts.txt. The guard must be ready. */
 enum exit_status run_count(struct msr_guard *g, const struct cpu *cpu, const struct config *k, const struct watchdog *watchdog,

@@ -4,7 +4,7 @@
 #include "efi/firmware/panic.h"
 #include "efi/firmware/uefi.h"
 
-/* Some firmware returns from it. No other code switches the machine off. */
+/* Some firmware returns from ResetSystem. For a reboot there is another way, for switching off none. */
 static void reset(EFI_RESET_TYPE type)
 {
 	uefi.system->RuntimeServices->ResetSystem(type, EFI_SUCCESS, 0, NULL);

@@ -109,7 +109,7 @@ static const char *park_name(enum park p)
 	return p == PARK_MWAIT ? "mwait" : p == PARK_HLT ? "hlt" : "pause";
 }
 
-/* Processors of one package on several nodes: cluster on die, sub-NUMA clustering. CPUID 0xB tells how many bits of the
+/* Whether processors of one package are on several nodes: cluster on die, sub-NUMA clustering. CPUID 0xB tells how many bits of the
  * APIC id are below the package's. */
 static bool clusters(const struct hw *hw)
 {
@@ -128,7 +128,7 @@ static bool clusters(const struct hw *hw)
 	return false;
 }
 
-/* Straight into the block: some ten bytes for each processor. */
+/* Written straight into the block: about ten bytes for each processor exceed the buffer of add(). */
 static void add_ids(struct environment *e, const struct hw *hw)
 {
 	struct text t;

@@ -25,11 +25,11 @@ struct app {
 	struct watchdog watchdog;
 	struct screen screen;
 	struct saved_results saved;
-	char directory[64];        /* the last run's, before its number */
+	char directory[64];        /* of the last run, without its number */
 	bool prepared;             /* the machine has been identified: running again need not repeat it */
-	bool ran;                  /* a run has a menu, a refusal has none */
+	bool ran;                  /* a run took place: the menu shows its results and offers another run */
 	bool may_return;
-	uint32_t limit_ms;         /* of a job, as a debugger wants it; 0: the backend's */
+	uint32_t limit_ms;         /* of a job, set by a debugger; 0: the backend's */
 	bool again;                /* another boot of a series follows */
 	bool refused;              /* the last starts completed nothing */
 };
@@ -81,7 +81,7 @@ static enum exit_status on_simulated(struct app *app, struct run *r)
 	return result;
 }
 
-/* The settings, from the server that the application was loaded from, if that has any. */
+/* Reads the settings, from the server that the application was loaded from if that has any. */
 static void read_settings(struct app *app)
 {
 	smbios_open(&app->smbios);
@@ -91,7 +91,7 @@ static void read_settings(struct app *app)
 	config_read(&app->config, &app->files, app->served.text != NULL ? &text : NULL);
 	if (app->served.problem[0] != 0)
 		str_copy(app->config.problem, sizeof(app->config.problem), app->served.problem);
-	served_put(&app->served); /* messages name it: the name stays */
+	served_put(&app->served); /* the name stays: messages use it */
 }
 
 /* Identifies the machine, once; then runs what the settings say. */
@@ -113,13 +113,13 @@ static enum exit_status run_app(struct app *app)
 	enum status s = app->config.problem[0] != 0 ? ST_SYNTAX : run_settings(&app->config, &app->files, &settings);
 	if (s != ST_OK) {
 		print("%s\n", app->config.problem[0] != 0 ? app->config.problem : status_name(s));
-		/* A machine that restarts by itself counts these starts too, or stops if none can be counted. */
+		/* With end = reboot these starts are counted too; if the count cannot be saved, the machine shuts down. */
 		app->refused = app->config.end == END_REBOOT && (!resume_begin(&app->state, &app->files) || !app->state.saved);
 		return EXIT_BAD_INPUT;
 	}
 	if (fwcfg_read(FWCFG_TEST, test, sizeof(test)) != ST_OK)
 		test[0] = 0;
-	if (str_equal(test, "debugger")) { /* it answers register accesses itself: tests/boot/registers/debugger.c */
+	if (str_equal(test, "debugger")) { /* which answers the register accesses: tests/boot/registers/debugger.c */
 		print("waiting for a debugger\n");
 		app->limit_ms = debugger_wait();
 		test[0] = 0;
@@ -130,7 +130,7 @@ static enum exit_status run_app(struct app *app)
 	}
 	if (test[0] == 0) {
 		s = boot_next_set();
-		if (s != ST_OK && s != ST_UNSUPPORTED) /* a PC BIOS has no such thing */
+		if (s != ST_OK && s != ST_UNSUPPORTED) /* a PC BIOS has no BootNext */
 			print("boot: the firmware refuses this medium for its next boot (%s): after a reset its own boot order applies\n", status_name(s));
 		watchdog_arm(&app->watchdog, &app->smbios, app->config.watchdog_s);
 	}
@@ -150,8 +150,8 @@ static enum exit_status run_app(struct app *app)
 		print("no memory for a copy of the screen: text output continues\n");
 	result = app->config.backend == BACKEND_SIM && test[0] == 0 ? on_simulated(app, &r) : on_machine(app, &r, test);
 	str_copy(app->directory, sizeof(app->directory), r.directory);
-	/* Not only a row completes a start: so does a count, a plan, or a setting that is refused later. A machine that restarts by itself keeps
-	 * counting refusals; otherwise it would restart forever. */
+	/* A count, a plan or a setting that is refused later completes a start as a row does. With end = reboot refusals keep counting;
+	 * otherwise the machine would restart forever. */
 	if (test[0] == 0 && result != EXIT_BROKEN && (result != EXIT_BAD_INPUT || app->config.end != END_REBOOT))
 		resume_progress(&app->state, &app->files);
 	app->ran = test[0] == 0;

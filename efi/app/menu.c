@@ -64,7 +64,7 @@ static void save(const struct menu *m)
 	console_log("\n");
 }
 
-/* Whether S was pressed again. Another key goes on. */
+/* Whether S is pressed again. Another key cancels. */
 static bool sure(const struct menu *m)
 {
 	note(m, "S again shuts down, another key does not: ");

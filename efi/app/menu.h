@@ -1,4 +1,4 @@
-/* efi/app/menu.h: the menu after a run: page through the results, and continue. */
+/* efi/app/menu.h: the menu after a run: pages through the results and offers what to do next. */
 #ifndef EFI_MENU_H
 #define EFI_MENU_H
 

@@ -95,7 +95,7 @@ bool resume_begin(struct resume_state *s, struct files *files)
 
 void resume_progress(struct resume_state *s, struct files *files)
 {
-	if (s->starts == 0 && (s->saved || files->state != ST_OK)) /* one that could not be written is tried again with the next row */
+	if (s->starts == 0 && (s->saved || files->state != ST_OK)) /* a state that could not be written is written again after the next row */
 		return;
 	s->starts = 0;
 	state_keep(s, files);
@@ -162,7 +162,7 @@ void resume_end(struct resume_state *s, struct files *files)
 	state_keep(s, files);
 }
 
-/* --- a run that broke off ------------------------------------------------------------------------ */
+/* --- an interrupted run -------------------------------------------------------------------------- */
 
 static bool there(struct files *files, const char *run, const char *name)
 {
@@ -174,7 +174,7 @@ static bool there(struct files *files, const char *run, const char *name)
 	enum status st = files_read(files, path, 0, &text, &bytes, &pages_bytes);
 	if (st == ST_OK)
 		pages_put(text, pages_bytes);
-	return st == ST_FULL; /* more than no bytes */
+	return st == ST_FULL; /* the file is not empty */
 }
 
 static enum status journal_read(struct files *files, const char *run, struct earlier_run *out)

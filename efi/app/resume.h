@@ -1,8 +1,8 @@
 /* efi/app/resume.h: the state that earlier boots left: an interrupted run, boots that completed nothing, a series of boots.
  *
  * \stallmeter\state.txt holds `starts`, the number of consecutive starts that completed nothing, and, while a run is
- * repeated over several boots, `series` (the runs' numbers) and `key` (of suite_key). `processors` is the first way of starting
- * the other processors that is known to come back, `starting` that one is under way. If the file is missing or damaged, there is
+ * repeated over several boots, `series` (the runs' numbers) and `key` (of suite_key). `processors` is the first method of starting
+ * the other processors that has not hung, `starting` tells that a start is in progress. If the file is missing or damaged, there is
  * no state. */
 #ifndef EFI_RESUME_H
 #define EFI_RESUME_H
@@ -16,12 +16,12 @@ struct resume_state {
 	unsigned starts;
 	uint64_t key;
 	unsigned series[BOOT_VARIANCE_MAX], done; /* runs of the series so far */
-	enum start processors;            /* the first way that is still to be tried */
+	enum start processors;            /* the first method that has not hung */
 	bool starting;
 	bool saved;                       /* the last write of the file succeeded */
 };
 
-/* Reads the state and counts this start. False: too many consecutive ones; the count starts over. */
+/* Reads the state and counts this start. False: too many consecutive starts completed nothing; the count is reset. */
 bool resume_begin(struct resume_state *s, struct files *files);
 /* A row has ended, or the application ended by itself: this start has completed something. */
 void resume_progress(struct resume_state *s, struct files *files);
@@ -37,7 +37,7 @@ void resume_end(struct resume_state *s, struct files *files);
 enum resume { RESUME_NEW, RESUME_ROWS, RESUME_FILES };
 struct earlier_run {
 	char name[FILE_NAME_MAX];
-	char *journal;            /* whole lines */
+	char *journal;            /* its complete lines */
 	size_t bytes, pages_bytes;
 };
 /* Examines the last run of the prefix: RESUME_ROWS: it has this key and no end; RESUME_FILES: it has its end but not all

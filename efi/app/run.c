@@ -67,11 +67,11 @@ struct run_context {
 	struct watchdog *watchdog;
 	struct serial serial;
 	struct saved_results *saved;
-	struct run *run;          /* for what is sent */
-	bool settling;            /* the files are written again: they were sent, or are kept in order to be sent */
+	struct run *run;          /* for the upload */
+	bool settling;            /* the files are written again, but not sent again: they were sent, or are kept for sending */
 	bool unsaved;             /* there is no run directory: only the serial line has everything */
 	enum status unwritten;    /* why the last lines of the journal are not on the medium, ST_OK if they are */
-	unsigned tries, wait;     /* attempts that failed in a row; lines before the next */
+	unsigned tries, wait;     /* consecutive failed attempts; lines until the next attempt */
 	bool file_lost;           /* a complete file could not be written */
 	const struct clock *clock;
 	uint64_t started, row_started, shown; /* TSC */
@@ -101,8 +101,8 @@ static enum status told(struct run_context *p, const char *name, enum status s)
 
 enum attempt { ATTEMPT_WHEN_DUE, ATTEMPT_NOW };
 
-/* Brings the medium's journal up to what has been said. A failure is tried again with the next line, then with the second, the
- * fourth, ... after it, and at the end (now): an attempt may take a minute. */
+/* Brings the journal on the medium up to date. A failed write is tried again with the next line, then with the second, the
+ * fourth, ... after it, and at the end (ATTEMPT_NOW): an attempt may take a minute. */
 static enum status journal_write(struct run_context *p, enum attempt attempt)
 {
 	const struct saved_results_text *j = &p->saved->journal;
@@ -132,7 +132,7 @@ static enum status host_append(void *self, const char *name, const void *bytes, 
 	saved_results_append(&p->saved->journal, bytes, n);
 	enum status s = p->saved->journal.lost && !p->unsaved ? files_append(p->files, bytes, n) : journal_write(p, ATTEMPT_WHEN_DUE);
 	(void)told(p, name, s);
-	serial_journal(&p->serial, bytes, n); /* after the file, so that a line on the screen is also on the medium */
+	serial_journal(&p->serial, bytes, n); /* after the file, so that a line on the serial port is also on the medium */
 	send_journal(p->run, &p->saved->journal);
 	return p->saved->journal.lost ? s : ST_OK; /* the rest is in memory and will be tried again; settle() reports the outcome */
 }
@@ -151,7 +151,7 @@ static enum status host_write(void *self, const char *name, const void *bytes, s
 		send_file(p->run, name, bytes, n);
 	if (p->unsaved)
 		return ST_OK;
-	/* the report is drawn when the file before it is written */
+	/* drawing the report begins when the previous file is written */
 	const bool drawn = str_equal(name, "report.html") && p->last_file != 0;
 	uint64_t began = drawn ? p->last_file : read_tsc();
 	enum status s = files_write(p->files, name, bytes, n);
@@ -161,10 +161,10 @@ static enum status host_write(void *self, const char *name, const void *bytes, s
 		print("%swritten: %s, %zu bytes in %lu ms\n", drawn ? "drawn and " : "", name, n, (unsigned long)clock_ms(p->clock, read_tsc() - began));
 	}
 	p->last_file = read_tsc();
-	return ST_OK; /* settle() */
+	return ST_OK; /* settle() reports failures */
 }
 
-/* At the end everything that is not on the medium is tried once more. The status is that of the results as a whole. */
+/* Tries once more at the end to write what is not on the medium. Returns the status of the results as a whole. */
 static enum status settle(struct run_context *p, const struct suite_host *host)
 {
 	if (p->unsaved || (p->unwritten == ST_OK && !p->file_lost))
@@ -315,7 +315,7 @@ static void end_series(struct run *r, uint64_t key)
 	resume_end(r->state, r->files);
 }
 
-/* What is left goes to the server. Results are kept if the stick or the server has them all. */
+/* Sends the rest to the server. The results are kept if the stick or the server has all of them. */
 static enum status saved_at_last(struct run *r, struct run_context *here, enum status begun, enum status written)
 {
 	const struct saved_results_text *j = &here->saved->journal;
@@ -419,7 +419,7 @@ static bool planned_stop(void *self)
 	return console_stop_pressed();
 }
 
-/* A run of one file: to the stick and to the server; it is kept if one of them has it. */
+/* Saves a run of one file on the stick and sends it to the server. ST_OK: at least one of them has it. */
 static enum status keep_alone(void *self, const char *name, const void *bytes, size_t n)
 {
 	struct run *r = self;
@@ -431,7 +431,7 @@ static enum status keep_alone(void *self, const char *name, const void *bytes, s
 	return send_alone(r, name, bytes, n) == ST_OK ? ST_OK : s;
 }
 
-/* Prints the plan on the console and, if results are written, into plan.txt. */
+/* Prints the plan on the console and saves it as plan.txt. */
 static enum exit_status run_plan(const struct access *a, struct run *r)
 {
 	struct text file = { NULL, 0, 0, false };

@@ -20,7 +20,7 @@ struct run {
 	const struct environment *environment;
 	struct resume_state *state;
 	struct watchdog *watchdog;
-	struct saved_results *saved;       /* also receives what is written */
+	struct saved_results *saved;       /* receives a copy of what is written */
 	struct network *network;
 	struct upload upload;     /* open while upload_on */
 	bool upload_on;

@@ -137,7 +137,7 @@ static void test_limits(struct tap *t, struct hw *h)
 		struct job job;
 		enum status s = ST_TIMEOUT;
 		job.ip = 0;
-		/* An emulator may delay a core beyond the limit: one of several tries must find it in the job. */
+		/* An emulator may delay a core beyond the limit: one of several tries must interrupt it in the job. */
 		for (unsigned tries = 0; tries < 5 && s == ST_TIMEOUT && job.ip != SPACE_SCRATCH; tries++) {
 			job = (struct job){ .core = core, .entry = SPACE_SCRATCH };
 			s = a->ops->run(a->self, &job, 1, 100 * h->tsc_per_ms);
@@ -150,7 +150,7 @@ static void test_limits(struct tap *t, struct hw *h)
 	check(t, a->ops->unmap(a->self, &m) == ST_OK, "scratch page unmapped");
 }
 
-/* A machine check from outside, one for each processor. */
+/* Each processor waits for a machine check that is injected from outside. */
 static void test_check(struct tap *t, struct hw *h)
 {
 	const struct access *a = &h->access;
@@ -272,7 +272,7 @@ static void test_types(struct tap *t, struct hw *h)
 	}
 }
 
-/* The last processor is put to sleep without telling the backend: the result is a status, and no return to the firmware. */
+/* Sends INIT to the last processor without the backend's knowledge: its jobs end with a status, and the application cannot return to the firmware. */
 static void test_lost(struct tap *t, struct hw *h)
 {
 	const struct access *a = &h->access;
@@ -290,8 +290,8 @@ static void test_lost(struct tap *t, struct hw *h)
 	      "each job has its own status");
 }
 
-/* Which registers the guard allows on this processor: all are tried, none is written. Tests compare the sum with and
- * without files on the boot volume that try to add some. */
+/* The registers that the guard allows on this processor: all are tried, none is written. Tests compare their hash with and
+ * without files on the boot volume that try to add registers. */
 static enum status no_read(void *self, unsigned core, uint32_t msr, uint64_t *value)
 {
 	(void)self, (void)core, (void)msr;
@@ -346,7 +346,7 @@ static void test_triple(struct tap *t, struct hw *h)
 unsigned selftest_run(const char *name, struct hw *h)
 {
 	struct tap t = { 0, 0 };
-	/* "all" omits the tests that end the program. */
+	/* "all" omits the tests that end the program or need help from outside. */
 	bool all = str_equal(name, "all"), known = all;
 	static const struct { const char *name; bool in_all; void (*test)(struct tap *, struct hw *); } tests[] = {
 		{ .name = "faults", .in_all = true, .test = test_faults }, { .name = "limits", .in_all = true, .test = test_limits }, { .name = "together", .in_all = true, .test = test_together },

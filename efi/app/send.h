@@ -1,4 +1,4 @@
-/* efi/app/send.h: a run's results to the server that the settings name. Without one nothing happens. */
+/* efi/app/send.h: sends a run's results to the server that the settings name. Without one nothing happens. */
 #ifndef EFI_SEND_H
 #define EFI_SEND_H
 

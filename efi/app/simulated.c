@@ -78,10 +78,9 @@ static enum status find_machine(struct config *c, struct files *files, struct ma
 	return result;
 }
 
-/* The firmware's timer handler writes CR3 100 times a second, upon which an emulator forgets every address that it has
- * translated: finding them again took a third of a simulated chase through memory (QEMU 7.2, OVMF 2022.11). Nor does the
- * table of addresses grow then to the size that a simulated machine uses (accel/tcg/cputlb.c, tlb_mmu_resize_locked). So
- * runs mask interrupts. */
+/* The firmware's timer handler writes CR3 100 times a second, and each write flushes an emulator's TLB: refilling it took a third
+ * of the time of a simulated chase through memory (QEMU 7.2, OVMF 2022.11). A TLB that is flushed so often also never grows to the
+ * size that a simulated machine needs (accel/tcg/cputlb.c, tlb_mmu_resize_locked). Runs therefore mask interrupts. */
 static enum status run_uninterrupted(void *self, struct job *jobs, unsigned n, uint64_t limit_tsc)
 {
 	uint64_t flags;
@@ -92,7 +91,7 @@ static enum status run_uninterrupted(void *self, struct job *jobs, unsigned n, u
 	return result;
 }
 
-/* QEMU's translator omits prefetches, and computing their addresses would cost a twentieth of a chase through memory. */
+/* QEMU's translator drops prefetches, and computing their addresses would take a twentieth of the time of a chase through memory. */
 static bool prefetches_count(void)
 {
 	uint32_t r[4];

@@ -11,7 +11,7 @@ struct simulated {
 	struct access own;
 	struct access_ops ops;
 	struct sim *sim;
-	uint64_t identity; /* of the machine file's text */
+	uint64_t identity; /* hash of the machine file's text */
 };
 
 /* Builds the machine of a file that was read. *s must not move. ST_FULL: out of memory. */

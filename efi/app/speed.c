@@ -19,7 +19,7 @@ static uint64_t tsc_ns(void *self)
 	return t / khz * 1000000 + t % khz * 1000000 / khz;
 }
 
-/* What is too large for the stack. */
+/* Objects that are too large for the stack. */
 struct speed_memory {
 	struct machine machine;
 	struct cpu cpu;

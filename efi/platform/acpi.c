@@ -91,7 +91,7 @@ static void read_mcfg(struct acpi *a)
 			continue;
 		}
 		uint64_t last = ((uint64_t)p[11] + 1) << 20;
-		/* No bus, or addresses that no processor has (52 bits): ignored. */
+		/* Ignored: an empty range of buses, or addresses beyond the 52 bits of a physical address. */
 		if (p[11] < p[10] || u64_at(p) == 0 || (u64_at(p) & 0xFFFFF) != 0 || u64_at(p) >> 52 != 0 || (u64_at(p) + last) >> 52 != 0) {
 			print("acpi: a range of MCFG is damaged and left out\n");
 			continue;
@@ -209,7 +209,7 @@ static void read_madt(struct acpi *a)
 			a->madt_processors++;
 			if ((u32_at(p + (wide ? 8 : 4)) & 1) != 0) {
 				a->madt_enabled++;
-				/* 255 and the other value are broadcast addresses. */
+				/* 0xFF and 0xFFFFFFFF are broadcast addresses. */
 				if (id != (wide ? UINT32_MAX : 0xFF) && a->madt_count < LOCAL_CPUS_MAX)
 					a->madt_ids[a->madt_count++] = id;
 				else
@@ -249,7 +249,7 @@ static void read_slit(struct acpi *a)
 		print("acpi: SLIT is damaged and left out\n");
 	for (unsigned from = 0; from < a->nodes; from++)
 		for (unsigned to = 0; to < a->nodes; to++) {
-			/* ACPI 5.2.17: without a SLIT local is 10; 20 elsewhere is the usual assumption. */
+			/* ACPI 5.2.17: without a SLIT the local distance is 10; 20 for remote nodes is the usual assumption. */
 			uint8_t d = from == to ? 10 : 20;
 			if (whole && a->node_domain[from] < n && a->node_domain[to] < n)
 				d = t->at[44 + a->node_domain[from] * n + a->node_domain[to]];
@@ -258,7 +258,7 @@ static void read_slit(struct acpi *a)
 	a->slit = whole;
 }
 
-/* RSDT or XSDT: addresses of all others. */
+/* RSDT or XSDT: the addresses of all other tables. */
 static void read_root(struct acpi *a, const uint8_t *rsdp)
 {
 	bool wide = rsdp[15] >= 2 && u64_at(rsdp + 24) != 0;
@@ -316,7 +316,7 @@ unsigned acpi_core_node(const struct acpi *a, uint32_t apic_id)
 			continue;
 		if (node_of_domain(a, a->cpus[i].domain, &node))
 			return node;
-		/* A domain with processors only: its nearest memory by the SLIT's row of that domain. */
+		/* A domain without memory: the nearest memory by the domain's row of the SLIT. */
 		const struct acpi_table *t = a->slit ? find(a, "SLIT", 44) : NULL;
 		uint64_t n = t != NULL ? u64_at(t->at + 36) : 0;
 		uint8_t best = 255;

@@ -17,7 +17,7 @@ struct node_range { uint64_t from, to; unsigned node; };
 struct acpi {
 	struct acpi_table tables[ACPI_TABLES_MAX];
 	unsigned table_count;
-	/* without an SRAT there is one node that holds everything */
+	/* without an SRAT one node holds all memory and processors */
 	bool srat, slit;
 	unsigned nodes;                   /* memory nodes: proximity domains that have memory */
 	uint32_t node_domain[NODES_MAX];
@@ -29,14 +29,14 @@ struct acpi {
 	unsigned beyond;          /* entries beyond the list's capacity */
 	struct ecam ecam[ECAM_MAX];
 	unsigned ecam_count;
-	/* MADT: APIC ids of processors that are enabled */
+	/* MADT: APIC ids of enabled processors */
 	uint32_t madt_ids[LOCAL_CPUS_MAX];
 	unsigned madt_count;
-	/* Recorded whether or not a row uses it. */
+	/* Recorded in the results, whether or not a row uses it. */
 	unsigned madt_processors, madt_enabled;  /* entries of the MADT; those that are enabled */
 	uint32_t madt_highest;                   /* APIC id */
 	unsigned nodes_without_processors, domains_without_memory;
-	unsigned holes;                          /* gaps between the ranges of a node */
+	unsigned holes;                          /* nodes with gaps between their ranges */
 	unsigned hotplug_ranges, nonvolatile_ranges, generic_initiators;
 	unsigned hmat[3];                        /* structures by type: attributes, latencies and bandwidths, caches of memory */
 	bool hmat_there, cxl;                    /* CXL: a CEDT */
@@ -46,9 +46,9 @@ struct acpi {
 	uint16_t serial_port;             /* SPCR: of the firmware's serial console, 0 unknown */
 };
 
-/* Tests corrupt tables by a switch (FWCFG_ACPI) before they are read. */
+/* Corrupts tables before they are read if a test asks for it (FWCFG_ACPI). */
 void fault_inject_acpi(struct acpi *a);
-/* Reads everything; what is missing or damaged is ignored and reported once. */
+/* Reads all tables; a missing or damaged one is ignored and reported once. */
 void acpi_open(struct acpi *a);
 /* The memory node of a processor: its own domain, else the nearest with memory; 0 if unknown. */
 unsigned acpi_core_node(const struct acpi *a, uint32_t apic_id);

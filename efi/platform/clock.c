@@ -1,4 +1,4 @@
-/* efi/platform/clock.c: TSC calibration; which of its results is taken: clock_choose.c. The ACPI timer counts at 3.579545 MHz (ACPI 6.4, 4.8.2.1). */
+/* efi/platform/clock.c: TSC calibration; clock_choose.c chooses among its results. The ACPI timer counts at 3.579545 MHz (ACPI 6.4, 4.8.2.1). */
 #include "efi/platform/clock.h"
 #include "efi/firmware/console.h"
 #include "efi/firmware/uefi.h"
@@ -6,10 +6,10 @@
 #define PM_HZ     3579545ull
 #define ROUNDS    3u
 #define ROUND_TICKS (PM_HZ / 50) /* 20 ms */
-/* A port read takes at least 0.1 us, so a round that exhausts this number means a timer that stands still, or nearly does. */
+/* A port read takes at least 0.1 us, so a round that exhausts this number means that the timer has stopped, or nearly so. */
 #define READS_MAX 2000000u
 #define STALL_US  50000u /* of a Stall that is the only source of the frequency */
-#define BESIDE_US 10000u /* of one that is compared with another source, to 3 % */
+#define BESIDE_US 10000u /* of a Stall that is compared with another source, to 3 % */
 
 /* TSC ticks of one round, 0 if the timer does not move, or takes ten times too long. */
 static uint64_t pm_round(const struct acpi *a)
@@ -65,8 +65,8 @@ static uint64_t by_pm_timer(struct clock *c, const struct acpi *a)
 	return hz[1];
 }
 
-/* SDM vol. 3, 19.7.3: TSC = crystal * EBX / EAX; the crystal may be unnamed, then CPUID 0x16's
- * base frequency is the TSC's to its nearest MHz. */
+/* SDM vol. 3, 19.7.3: TSC = crystal * EBX / EAX. If the crystal's frequency is not enumerated, CPUID 0x16's
+ * base frequency is the TSC's to the nearest MHz. */
 static uint64_t cpuid_hz(void)
 {
 	uint32_t top[4], r[4], f[4];

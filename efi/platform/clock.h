@@ -16,7 +16,7 @@ struct clock {
 };
 
 /* Calibrates against the ACPI power-management timer (three times 20 ms, interrupts off) and the firmware's Stall (three times
- * 50 ms), and chooses. */
+ * 10 ms, or 50 ms if it is the only source), and chooses. */
 void clock_open(struct clock *c, const struct acpi *acpi);
 /* Sets tsc_hz, method and alone from timer_hz, cpuid_hz and stall_hz. The ACPI timer is chosen if one of the others agrees with it, or if there is
  * no other; else CPUID's value; else the Stall. */

@@ -1,4 +1,4 @@
-/* efi/platform/clock_choose.c: which of three frequencies of the TSC is right: no firmware is needed, so tests run it anywhere. */
+/* efi/platform/clock_choose.c: chooses among three frequencies of the TSC. Needs no firmware, so that tests run it anywhere. */
 #include "efi/platform/clock.h"
 
 #define TOLERANCE_PPM       10000u /* CPUID 0x16 rounds to MHz, and crystals differ by less than 100 ppm */

@@ -1,6 +1,6 @@
-/* efi/platform/fault_inject.c: a switch for tests: one ACPI table of this boot, or SMBIOS (SMBI), is truncated or filled
- * with noise before anything reads it. FWCFG_ACPI: "SIGNATURE:cut:SEED" or "SIGNATURE:noise:SEED"; with an odd seed its
- * checksum is corrected. */
+/* efi/platform/fault_inject.c: a switch for tests that truncates one ACPI table of this boot, or SMBIOS (SMBI), or fills it
+ * with noise before anything reads it. FWCFG_ACPI: "SIGNATURE:cut:SEED" or "SIGNATURE:noise:SEED"; with an odd seed an ACPI
+ * table's checksum is corrected. */
 #include "efi/platform/acpi.h"
 #include "efi/firmware/console.h"
 #include "efi/firmware/fwcfg.h"
@@ -32,7 +32,7 @@ static void damage(struct acpi_table *t, bool cut, uint64_t seed)
 		sum = (uint8_t)(sum + copy[i]);
 	if ((seed & 1) != 0)
 		copy[9] = (uint8_t)(copy[9] - sum);
-	t->at = copy; /* stays until the end */
+	t->at = copy; /* never freed */
 	print("# %s is %s now, %u bytes\n", t->signature, cut ? "cut" : "noise", t->bytes);
 }
 
@@ -63,7 +63,7 @@ void fault_inject_acpi(struct acpi *a)
 			damage(&a->tables[i], w.cut, w.seed);
 }
 
-/* Noise spares some of the structures, otherwise nothing would be read. */
+/* Noise hits one byte in 50: some structures must stay intact, otherwise nothing would be read. */
 void fault_inject_smbios(const uint8_t **at, uint32_t *bytes)
 {
 	struct injected_fault w;
@@ -79,6 +79,6 @@ void fault_inject_smbios(const uint8_t **at, uint32_t *bytes)
 	for (uint32_t i = 0; !w.cut && i < *bytes; i++)
 		if (next(&state) % 50 == 0)
 			copy[i] = (uint8_t)next(&state);
-	*at = copy; /* stays until the end */
+	*at = copy; /* never freed */
 	print("# %s is %s now, %u bytes\n", w.signature, w.cut ? "cut" : "noise", *bytes);
 }

@@ -1,6 +1,6 @@
 /* efi/platform/hmat.c: see hmat.h. ACPI 6.5, 5.2.29.4: structure type 1; flags (8): hierarchy in bits 0-3, 0 is memory;
- * data type (9); number of initiators (12) and of targets (16); entry base unit (24), 64 bits; from 32 on domains of
- * initiators, domains of targets (32 bits each), entries of 16 bits, row by row. Entry 0: no information, 0xFFFF:
+ * data type (9); number of initiators (12) and of targets (16); entry base unit (24), 64 bits; from 32 on the domains of
+ * initiators and of targets (32 bits each), then entries of 16 bits, row by row. Entry 0: no information, 0xFFFF:
  * unreachable. */
 #include "efi/platform/hmat.h"
 #include "pmu/text.h"

@@ -22,7 +22,7 @@ static uint64_t number(const struct structure *s, unsigned offset, unsigned byte
 	return v;
 }
 
-/* String number at `offset` of the formatted part: 1 is the first of the following set. */
+/* The string whose number is at `offset` of the formatted area; 1 is the first of the string set that follows. */
 static void string(const struct structure *s, unsigned offset, char *to)
 {
 	uint64_t n = number(s, offset, 1);
@@ -65,7 +65,7 @@ static void module(struct smbios *m, const struct structure *s)
 	d->configured_mts = (uint16_t)number(s, 0x20, 2);
 }
 
-/* Type 38, DSP0134 7.39: interface type 1 is KCS. The lowest bit of the address marks an I/O port, and the address's true lowest bit is bit 4 of
+/* Type 38, DSP0134 7.39: interface type 1 is KCS. Bit 0 of the address marks an I/O port; the address's own bit 0 is bit 4 of
  * the modifier, whose upper two bits hold the spacing of the registers. */
 static void controller(struct smbios *m, const struct structure *s)
 {
@@ -108,7 +108,7 @@ static void take(struct smbios *m, const struct structure *s)
 	}
 }
 
-/* Firmware leaves the entry point, and sometimes the structures, in the BIOS area, which DSP0134 5.2.1 names as the place to search and which the
+/* Firmware leaves the entry point, and sometimes the structures, in the BIOS area, where DSP0134 5.2.1 has software search and which the
  * memory map need not list. */
 static bool readable(uint64_t at, uint64_t bytes)
 {

@@ -19,15 +19,15 @@ struct smbios {
 		uint16_t mts, configured_mts; /* million transfers a second, 0 unknown */
 	} modules[SMBIOS_MODULES];
 	unsigned module_count;
-	/* A management controller's KCS interface: its data register; 0: none is named. */
+	/* A management controller's KCS interface: its data register; 0: none is listed. */
 	uint64_t kcs;
-	unsigned kcs_spacing; /* bytes from there to its command register */
+	unsigned kcs_spacing; /* bytes from the data register to the command register */
 	bool kcs_memory;      /* not a port */
 };
 
-/* Tests corrupt the structures by a switch (FWCFG_ACPI, "SMBI") before they are read. */
+/* Corrupts the structures before they are read if a test asks for it (FWCFG_ACPI, "SMBI"). */
 void fault_inject_smbios(const uint8_t **at, uint32_t *bytes);
-/* Strings are printable ASCII; what is missing is "". */
+/* Strings are printable ASCII; a missing one is "". */
 void smbios_open(struct smbios *s);
 /* A hash of the machine's identity: UUID, serial number, maker, product, board. */
 uint64_t smbios_identity(const struct smbios *s);
