@@ -1,16 +1,16 @@
-; efi/bios/boot.asm: what a PC BIOS starts from the image: the first 440 bytes of block 0, in front of the protective MBR's
-; disk signature and partition table (UEFI specification, 5.2.1 and 5.2.3), and the second stage's header and bytes, which lie
-; in the image's BIOS boot partition. nasm puts both into one file; runner/image.sh takes them apart.
+; efi/bios/boot.asm: the boot code of the image for a PC BIOS: the first 440 bytes of block 0, in front of the protective MBR's
+; disk signature and partition table (UEFI specification, 5.2.1 and 5.2.3), and the second stage with its header, which lies
+; in the image's BIOS boot partition. nasm puts both into one file; runner/image.sh splits it.
 ;
-; The BIOS gives: this block at 0000:7C00, DL = the drive, real mode. Read by block number: INT 13h AH=41h and 42h (T13
-; EDD-3, 8.1 and 8.2). The second stage's checksum is that of POSIX cksum: CRC 0x04C11DB7 over the bytes and their number.
+; The BIOS loads this block at 0000:7C00 and enters it in real mode with DL = the drive. Blocks are read by number: INT 13h AH=41h
+; and 42h (T13 EDD-3, 8.1 and 8.2). The second stage's checksum is that of POSIX cksum: CRC 0x04C11DB7 over the bytes and their number.
 ; A failure is one line on the screen and on COM1. Nothing is written to the disk.
 ; Needs: STAGE2 (file), STAGE2_BYTES, STAGE2_CRC from the command line.
 
 %define LOAD      0x8000     ; efi/bios/bios.lds; 64 KiB from here
 %define LBA       64         ; runner/image.sh: first block of the BIOS boot partition
 %define READS     2
-%define BLOCKS    64         ; of each read: 32 KiB, none over a 64-KiB boundary
+%define BLOCKS    64         ; of each read: 32 KiB, which crosses no 64-KiB boundary
 %define MAGIC     0x32424D53 ; "SMB2"
 %define HEADER    16
 %define COM1      0x3F8
@@ -52,9 +52,9 @@ start:
 
 	mov bx, READS
 .read:
-	mov bp, 3  ; a drive may have to wake
+	mov bp, 3  ; a drive may have to spin up
 .again:
-	mov word [packet + 2], BLOCKS ; a BIOS may have put there what it has read
+	mov word [packet + 2], BLOCKS ; a BIOS may have stored the number of blocks read
 	mov si, packet
 	mov ah, 0x42
 	int 0x13
@@ -129,7 +129,7 @@ fail:
 	hlt
 	jmp .stop
 
-; SI: text up to a zero
+; SI: zero-terminated text
 print:
 	lodsb
 	test al, al
@@ -139,7 +139,7 @@ print:
 	mov bx, 7
 	int 0x10
 	mov dx, COM1 + 5
-	xor cx, cx ; 65536 tries: a dead line must not hang us
+	xor cx, cx ; 65536 tries: a dead line must not hang the boot
 .wait:
 	in al, dx
 	test al, 0x20

@@ -12,7 +12,7 @@
 #define GREY     0x0700u
 #define COM1     0x3F8
 #define CRTC     0x3D4  /* VGA: the index port; the data port follows it */
-#define KEYBOARD 0x60   /* 8042: data; 0x64 status: [0] a byte is there, [5] the mouse's */
+#define KEYBOARD 0x60   /* 8042: data; 0x64 status: [0] output buffer full, [5] from the mouse */
 
 static SIMPLE_TEXT_OUTPUT_MODE mode = { .MaxMode = 1 };
 static bool control_held, extended;
@@ -61,7 +61,7 @@ static void screen_char(uint16_t c)
 
 static void uart_char(char c)
 {
-	/* LSR bit 5: transmitter empty. Bounded: a dead line must not hang us. */
+	/* LSR bit 5: transmitter empty. Bounded: a dead line must not hang the loader. */
 	for (unsigned i = 0; i < 100000 && (in8(COM1 + 5) & 0x20) == 0; i++)
 		relax();
 	out8(COM1, (uint8_t)c);
@@ -97,7 +97,7 @@ void console_print(const char *format, ...)
 	va_end(args);
 }
 
-/* The last line stays on the screen; QEMU ends with its own status (efi/firmware/exit.h). */
+/* The last line stays on the screen; QEMU exits with a status (efi/firmware/exit.h). */
 static _Noreturn void stop(enum exit_status status)
 {
 	uint32_t r[4];
@@ -215,14 +215,14 @@ SIMPLE_TEXT_OUTPUT_INTERFACE console_out = {
 };
 
 /* --- EFI_SIMPLE_TEXT_INPUT_PROTOCOL (12.3) -------------------------------------------------------------------------------- */
-/* Scan code set 1 from 0x02 on; a US keyboard. */
+/* Scan code set 1 from 0x02 on, US layout. */
 static const char keys[] = "1234567890-=\b\tqwertyuiop[]\r\0asdfghjkl;'`\0\\zxcvbnm,./\0*\0 ";
 static const struct { uint8_t code, ansi; uint16_t scan; } arrows[] = {
 	{ 0x48, 'A', SCAN_UP }, { 0x50, 'B', SCAN_DOWN }, { 0x4D, 'C', SCAN_RIGHT }, { 0x4B, 'D', SCAN_LEFT },
 	{ 0x49, '5', SCAN_PAGE_UP }, { 0x51, '6', SCAN_PAGE_DOWN },
 };
 
-/* A byte of the controller; true if it makes a key. */
+/* Decodes a byte of the keyboard controller; true if it completes a key. */
 static bool key_of_code(uint8_t code, EFI_INPUT_KEY *key)
 {
 	bool far = extended;
@@ -243,7 +243,7 @@ static bool key_of_code(uint8_t code, EFI_INPUT_KEY *key)
 	return key->ScanCode != 0 || key->UnicodeChar != 0;
 }
 
-/* A byte of COM1, which follows within 10 ms; 0: none. */
+/* The next byte of COM1 if it arrives within 10 ms, else 0. */
 static uint8_t uart_soon(void)
 {
 	for (unsigned i = 0; (in8(COM1 + 5) & 1) == 0; i++) {
@@ -254,7 +254,7 @@ static uint8_t uart_soon(void)
 	return in8(COM1);
 }
 
-/* Terminals send arrows as ESC [ letter, and pages as ESC [ digit ~ (ECMA-48). */
+/* Terminals send arrow keys as ESC [ letter, and page keys as ESC [ digit ~ (ECMA-48). */
 static bool key_of_terminal(uint8_t c, EFI_INPUT_KEY *key)
 {
 	if (c != 0x1B) {

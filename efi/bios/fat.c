@@ -23,7 +23,7 @@ enum status fat_open(struct fat *f, const struct partition *p)
 	uint32_t reserved = u16_at(b + 14), tables = b[16], table_blocks = u32_at(b + 36), blocks = u32_at(b + 32);
 	uint64_t before = reserved + (uint64_t)tables * table_blocks;
 	f->cluster_blocks = b[13];
-	/* 11: bytes a block; 17, 19, 22: entries of the root, blocks and blocks a table of FAT12 and FAT16, zero here. */
+	/* 11: bytes per block; 17, 19, 22: root entries, blocks, and blocks per table of FAT12 and FAT16, zero in FAT32. */
 	if (u16_at(b + 510) != 0xAA55 || u16_at(b + 11) != BLOCK_BYTES || u16_at(b + 17) != 0 || u16_at(b + 19) != 0 || u16_at(b + 22) != 0 ||
 	    f->cluster_blocks == 0 || reserved == 0 || tables == 0 || table_blocks == 0 || before >= blocks || blocks > p->blocks)
 		return ST_SYNTAX;
@@ -42,7 +42,7 @@ static bool good(const struct fat *f, uint32_t cluster)
 	return cluster >= 2 && cluster - 2 < f->clusters;
 }
 
-/* ST_MISSING: it was the last. */
+/* ST_MISSING: `cluster` is the chain's last. */
 static enum status next_cluster(struct fat *f, uint32_t cluster, uint32_t *next)
 {
 	uint64_t block = f->table + cluster / (BLOCK_BYTES / 4);
@@ -57,7 +57,7 @@ static enum status next_cluster(struct fat *f, uint32_t cluster, uint32_t *next)
 	return *next >= END_FROM ? ST_MISSING : good(f, *next) ? ST_OK : ST_BROKEN;
 }
 
-/* Looks up the file's cluster of that number, from the current one on. */
+/* Moves to the file's cluster of that number, from the current one if possible. */
 static enum status seek(struct fat *f, struct fat_file *file, uint32_t number)
 {
 	if (file->cluster == 0 || number < file->number) {
@@ -108,7 +108,7 @@ enum status fat_read(struct fat *f, struct fat_file *file, void *to, uint64_t *b
 		if (s == ST_MISSING && file->folder)
 			break;
 		if (s != ST_OK)
-			return s == ST_MISSING ? ST_BROKEN : s; /* shorter than its entry says */
+			return s == ST_MISSING ? ST_BROKEN : s; /* the chain is shorter than the size in the entry */
 		uint64_t block = f->data + (uint64_t)(file->cluster - 2) * f->cluster_blocks + within / BLOCK_BYTES, n;
 		if (within % BLOCK_BYTES != 0 || left < BLOCK_BYTES) {
 			n = BLOCK_BYTES - within % BLOCK_BYTES;
@@ -133,7 +133,7 @@ enum status fat_read(struct fat *f, struct fat_file *file, void *to, uint64_t *b
 }
 
 /* --- folders ------------------------------------------------------------------------------------------------------------ */
-/* The long name's checksum of the short one ("Name Structure"). */
+/* Checksum of the short name, as long-name entries hold it ("Name Structure"). */
 static uint8_t short_sum(const uint8_t *name)
 {
 	uint8_t sum = 0;
@@ -154,7 +154,7 @@ static void short_name(const uint8_t *e, char *to)
 	to[n] = 0;
 }
 
-/* Units 1 to 5 at 1, 6 to 11 at 14, 12 and 13 at 28; the entries come last part first. */
+/* Characters 1 to 5 are at 1, 6 to 11 at 14, 12 and 13 at 28; the entries come in reverse order. */
 static void long_part(const uint8_t *e, char *name, unsigned part)
 {
 	for (unsigned i = 0; i < NAME_UNITS; i++) {
@@ -168,7 +168,7 @@ static void long_part(const uint8_t *e, char *name, unsigned part)
 enum status fat_next(struct fat *f, struct fat_file *folder, char name[FAT_NAME], struct fat_file *out)
 {
 	uint8_t e[ENTRY_BYTES], sum = 0;
-	unsigned part = 0; /* of the long name, the last that was read; 0: none pending */
+	unsigned part = 0; /* number of the long-name entry that was read last; 0: none pending */
 	bool whole = false;
 	/* Folders have at most 65536 entries ("Directory Structure"). */
 	while (folder->at < 65536ull * ENTRY_BYTES) {

@@ -62,7 +62,7 @@ static EFI_STATUS EFIAPI locate_protocol(EFI_GUID *guid, VOID *registration, VOI
 	return *out != NULL ? EFI_SUCCESS : EFI_NOT_FOUND;
 }
 
-/* There are no interrupts: every level is the same. */
+/* Without interrupts all levels are the same. */
 static EFI_TPL EFIAPI raise_tpl(EFI_TPL level)
 {
 	(void)level;
@@ -94,13 +94,13 @@ static uint32_t crc32(const void *bytes, size_t n)
 static void finish(EFI_TABLE_HEADER *h, uint64_t signature, size_t bytes)
 {
 	h->Signature = signature;
-	h->Revision = 2u << 16; /* the least revision that has all of the tables' services */
+	h->Revision = 2u << 16; /* the lowest revision that has all of the tables' services */
 	h->HeaderSize = (UINT32)bytes;
 	h->CRC32 = 0;
 	h->CRC32 = crc32(h, bytes);
 }
 
-/* Every service of a table answers, missing ones with EFI_UNSUPPORTED. */
+/* Points every service of a table to `unsupported`. */
 static void fill(void *table, size_t bytes)
 {
 	EFI_STATUS(EFIAPI *no)(VOID) = unsupported;

@@ -1,7 +1,6 @@
 /* efi/bios/graphics.c: EFI_GRAPHICS_OUTPUT_PROTOCOL (UEFI 12.9) on a linear framebuffer (VBE 3.0, 4.3 to 4.5: INT 10h
  * AX=4F00h to 4F02h): one mode, with 32 bits per pixel and at most 1024 x 768, which monitors of that time support. The
- * mode is set with the first picture, so that earlier lines appear as text. Blt supports only buffer to screen, and
- * filling. */
+ * mode is set by the first Blt, so that earlier lines appear as text. Blt supports only buffer to video and video fill. */
 #include "efi/bios/loader.h"
 
 #define VIDEO        0x10
@@ -10,9 +9,9 @@
 #define HEIGHT_MOST  768u
 #define WIDTH_LEAST  640u
 #define MODES_MOST   256u
-#define ATTRIBUTES   0x99u   /* there, colour, graphics, linear framebuffer */
+#define ATTRIBUTES   0x99u   /* supported, colour, graphics, linear framebuffer */
 #define DIRECT       6u      /* memory model: direct colour */
-#define LINEAR       0x4000u /* of the mode that is set */
+#define LINEAR       0x4000u /* in the mode number: use the linear framebuffer */
 
 struct __attribute__((packed)) vbe_info { char signature[4]; uint16_t version; uint32_t maker, can; uint16_t modes, modes_segment; };
 
@@ -32,8 +31,8 @@ static bool vbe(uint16_t function, uint16_t bx, uint16_t cx, void *buffer)
 static uint16_t u16_at(const uint8_t *p) { uint16_t v; memcpy(&v, p, 2); return v; }
 static uint32_t u32_at(const uint8_t *p) { uint32_t v; memcpy(&v, p, 4); return v; }
 
-/* ModeInfoBlock: 0 attributes, 16 pitch, 18 width, 20 height, 25 bits, 27 model, 32, 34 and 36 places of red, green and blue,
- * 40 framebuffer, 50 pitch of a linear one (VBE 3.0). */
+/* ModeInfoBlock: 0 attributes, 16 pitch, 18 width, 20 height, 25 bits per pixel, 27 memory model, 32, 34 and 36 bit positions of red, green
+ * and blue, 40 framebuffer, 50 pitch of the linear framebuffer (VBE 3.0). */
 static bool usable(const uint8_t *m, uint16_t version, uint32_t *width, uint32_t *height)
 {
 	*width = u16_at(m + 18);
@@ -111,7 +110,7 @@ EFI_GRAPHICS_OUTPUT_PROTOCOL *graphics_protocol(void)
 	memcpy(&vbe_info, buffer, sizeof(vbe_info));
 	if (memcmp(vbe_info.signature, "VESA", 4) != 0 || vbe_info.version < 0x200)
 		return NULL;
-	/* The list may be in the buffer: it is copied first. */
+	/* The list may be in the buffer, which the next calls overwrite. */
 	const uint8_t *list = (const uint8_t *)((uintptr_t)vbe_info.modes_segment * 16 + vbe_info.modes);
 	for (; count < MODES_MOST && u16_at(list + 2 * count) != 0xFFFF; count++)
 		modes[count] = u16_at(list + 2 * count);

@@ -1,12 +1,12 @@
-; efi/bios/ia32.asm: \EFI\BOOT\BOOTIA32.EFI, which firmware of 32 bits starts (UEFI 2.10, 3.5.1.1): says why nothing runs, waits, and goes back.
-; Such firmware is on early Atoms and Macs with 64-bit processors, and loads no application of 64 bits. A flat PE32 file of one section, which needs
-; no relocation.
+; efi/bios/ia32.asm: \EFI\BOOT\BOOTIA32.EFI, which 32-bit firmware starts (UEFI 2.10, 3.5.1.1): prints why nothing runs, waits, and returns.
+; Early Atoms and Macs with 64-bit processors have such firmware, which loads no 64-bit applications. A flat PE32 file of one section, which needs
+; no relocations.
 
 bits 32
 %define BASE      0x10000
 %define ALIGNMENT 0x200
 %define SUBSYSTEM_APPLICATION 10
-; Offsets of tables with pointers of 32 bits: UEFI 2.10, 4.3, 4.4, 12.4.
+; Offsets in tables with 32-bit pointers: UEFI 2.10, 4.3, 4.4, 12.4.
 %define CON_OUT       44
 %define BOOT_SERVICES 60
 %define OUTPUT_STRING 4
@@ -23,7 +23,7 @@ pe:	db 'PE', 0, 0
 	dw 0x14C, 1              ; IA32, one section
 	dd 0, 0, 0
 	dw optional_end - optional
-	dw 0x0102                ; executable, 32 bits; relocations are not stripped: there are none
+	dw 0x0102                ; executable, 32 bits; "relocations stripped" is clear, though there are none
 optional:
 	dw 0x10B                 ; PE32
 	db 1, 0

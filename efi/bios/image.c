@@ -1,15 +1,15 @@
 /* efi/bios/image.c: loads a PE32+ file (PE format: "COFF File Header", "Optional Header", "Section Table", "The .reloc
- * Section"; UEFI 2.1.1). Its certificates are not checked: a BIOS has no list of keys. */
+ * Section"; UEFI 2.1.1). Its signatures are not verified: a BIOS has no key database. */
 #include "efi/bios/loader.h"
 
 #define MACHINE_X64     0x8664u
 #define MAGIC_PE32_PLUS 0x20Bu
 #define EFI_APPLICATION 10u
 #define OPTIONAL_AT        24u       /* from the signature */
-#define DIRECTORIES     112u      /* in the optional header, of 8 bytes; number 5: base relocations */
+#define DIRECTORIES     112u      /* offset in the optional header; 8 bytes each, number 5: base relocations */
 #define RELOCATIONS     5u
 #define SECTION_BYTES   40u
-#define SECTIONS_MOST   96u       /* what loaders take */
+#define SECTIONS_MOST   96u       /* that Windows's loader accepts */
 #define IMAGE_MOST      (256u << 20)
 #define PAGE            4096u
 
@@ -17,7 +17,7 @@ static uint16_t u16_at(const uint8_t *p) { uint16_t v; memcpy(&v, p, 2); return 
 static uint32_t u32_at(const uint8_t *p) { uint32_t v; memcpy(&v, p, 4); return v; }
 static uint64_t u64_at(const uint8_t *p) { uint64_t v; memcpy(&v, p, 8); return v; }
 
-/* Blocks of {page, bytes}, then words {type:4, offset:12}: 0 pads, 10 is an address of 64 bits. */
+/* Blocks of {page, bytes} and words {type:4, offset:12}: type 0 is padding, 10 a 64-bit address. */
 static bool relocate(uint8_t *base, uint32_t image_bytes, uint32_t at, uint32_t bytes, uint64_t by)
 {
 	if (bytes > image_bytes || at > image_bytes - bytes)
@@ -25,7 +25,7 @@ static bool relocate(uint8_t *base, uint32_t image_bytes, uint32_t at, uint32_t 
 	for (uint32_t end = at + bytes; end - at >= 8;) {
 		uint32_t page = u32_at(base + at), block = u32_at(base + at + 4);
 		if (block < 8 || block > end - at)
-			return block == 0; /* what is left is padding */
+			return block == 0; /* the rest is padding */
 		for (uint32_t i = 8; i + 2 <= block; i += 2) {
 			uint16_t word = u16_at(base + at + i);
 			uint64_t site = (uint64_t)page + (word & 0xFFF);
@@ -41,7 +41,7 @@ static bool relocate(uint8_t *base, uint32_t image_bytes, uint32_t at, uint32_t 
 	return true;
 }
 
-/* Sections and relocations of a file with a valid header. */
+/* Copies the sections of a file with a valid header and applies its relocations. */
 static bool lay_out(const uint8_t *file, uint64_t bytes, uint64_t table, const uint8_t *optional, uint8_t *base, uint32_t image_bytes)
 {
 	const uint8_t *head = optional - OPTIONAL_AT, *relocations = optional + DIRECTORIES + 8 * RELOCATIONS;

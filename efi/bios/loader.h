@@ -27,7 +27,7 @@ extern const struct bios_range bios_map[];
 extern const uint32_t bios_map_entries;
 extern const uint16_t bios_low_kib; /* INT 12h: memory below the extended BIOS data area */
 extern const uint8_t exception_entries[];
-/* Calls an interrupt of the BIOS in real mode with bios_registers, which then hold its AX and flags. loader_bios wraps it. */
+/* Calls a BIOS interrupt in real mode with bios_registers; their `ax` and `flags` then hold its results. Called through loader_bios. */
 void bios_call(uint8_t number);
 void loader_main(void);
 void loader_exception(const uint64_t *frame);
@@ -35,18 +35,18 @@ void loader_exception(const uint64_t *frame);
 /* --- console.c: text on the screen and on COM1 -------------------------------------------------------------------------- */
 void console_init(void);
 void console_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Prints one line, "Stallmeter: ...; nothing was started", and ends. */
+/* Prints one line, "Stallmeter: ...; nothing was started", and halts. */
 __attribute__((noreturn, format(printf, 1, 2))) void loader_fail(const char *format, ...);
 extern SIMPLE_TEXT_OUTPUT_INTERFACE console_out;
 extern SIMPLE_INPUT_INTERFACE console_in;
 
 /* --- graphics.c: a framebuffer by VBE, NULL if there is none -------------------------------------------------------------- */
 EFI_GRAPHICS_OUTPUT_PROTOCOL *graphics_protocol(void);
-/* Back to text, if graphics are shown. */
+/* Returns to text mode if graphics are shown. */
 void graphics_leave(void);
 
 /* --- memory.c: the memory map ------------------------------------------------------------------------------------------- */
-/* From the BIOS's map. ST_FULL: more ranges than fit. */
+/* Builds the map from the BIOS's. ST_FULL: more ranges than fit. */
 MUST_CHECK enum status memory_init(void);
 /* Maps the memory above 4 GiB. ST_FULL: no memory for page tables. */
 MUST_CHECK enum status memory_map_all(void);
@@ -56,12 +56,12 @@ EFI_STATUS EFIAPI memory_get_map(UINTN *size, EFI_MEMORY_DESCRIPTOR *map, UINTN 
 EFI_STATUS EFIAPI memory_allocate_pool(EFI_MEMORY_TYPE type, UINTN bytes, VOID **at);
 EFI_STATUS EFIAPI memory_free_pool(VOID *at);
 
-/* --- disk.c, partition.c: the BIOS' interrupts; blocks of 512 bytes of the drive that we came from; its partition table -------------------------- */
-/* bios_call with the interrupt controllers' masks as the BIOS left them; afterwards they are masked again, since no other code handles interrupts. */
+/* --- disk.c, partition.c: BIOS interrupts; 512-byte blocks of the boot drive; its partition table -------------------------------------------------- */
+/* bios_call with the interrupt controllers' masks as the BIOS left them; afterwards all are masked, since no other code handles interrupts. */
 void loader_bios(uint8_t number);
 MUST_CHECK enum status disk_read(uint64_t block, uint64_t blocks, void *to);
 struct partition { uint64_t first, blocks; };
-/* The first EFI system partition with a number >= *index; *index becomes the number after it. ST_MISSING: no more;
+/* The first EFI system partition whose number is at least *index; *index becomes the number after it. ST_MISSING: no more;
  * ST_SYNTAX: no GPT. */
 MUST_CHECK enum status disk_system_partition(unsigned *index, struct partition *p);
 
@@ -79,7 +79,7 @@ struct fat_file {
 	uint32_t bytes;             /* of a folder: 0 */
 	bool folder;
 	uint64_t at;                /* bytes from the beginning */
-	uint32_t cluster, number;   /* `number`th cluster of the file; cluster 0: not yet looked up */
+	uint32_t cluster, number;   /* current cluster and its number in the file; cluster 0: not yet looked up */
 };
 #define FAT_NAME 256
 /* ST_SYNTAX: no FAT32 of 512-byte blocks; ST_IO. */
@@ -87,18 +87,18 @@ MUST_CHECK enum status fat_open(struct fat *f, const struct partition *p);
 struct fat_file fat_root(const struct fat *f);
 /* `path`, parts separated by backslashes, relative to `in`. ST_MISSING, ST_IO, ST_BROKEN: the volume is damaged. */
 MUST_CHECK enum status fat_find(struct fat *f, const struct fat_file *in, const char *path, struct fat_file *out);
-/* The next entry of a folder: its name in ASCII, others '?'. ST_MISSING: no more. */
+/* The next entry of a folder, with its name in ASCII; '?' stands for other characters. ST_MISSING: no more. */
 MUST_CHECK enum status fat_next(struct fat *f, struct fat_file *folder, char name[FAT_NAME], struct fat_file *out);
-/* Reads at most *bytes from the file's position; *bytes becomes what was read, less only at its end. */
+/* Reads up to *bytes from the file's position; *bytes becomes the number read, which is smaller only at the end. */
 MUST_CHECK enum status fat_read(struct fat *f, struct fat_file *file, void *to, uint64_t *bytes);
 
 /* --- image.c: a PE32+ application in memory --------------------------------------------------------------------------------- */
 struct image { uint64_t base, bytes; EFI_STATUS(EFIAPI *entry)(EFI_HANDLE, EFI_SYSTEM_TABLE *); };
-/* Loads and relocates it. ST_SYNTAX: not such an application; ST_FULL: no memory. */
+/* Loads and relocates it. ST_SYNTAX: not a PE32+ application; ST_FULL: no memory. */
 MUST_CHECK enum status image_load(const uint8_t *file, uint64_t bytes, struct image *out);
 
-/* --- firmware.c, volume.c, machine.c: what the application gets ----------------------------------------------------------- */
-/* `volume` is what it came from. */
+/* --- firmware.c, volume.c, machine.c: the application's tables, protocols and services ------------------------------------ */
+/* `volume`: the one that the application was loaded from. */
 EFI_SYSTEM_TABLE *firmware_tables(const struct image *image, struct fat *volume);
 EFI_HANDLE firmware_image_handle(void);
 EFI_FILE_IO_INTERFACE *volume_protocol(struct fat *f);

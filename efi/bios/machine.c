@@ -1,9 +1,9 @@
-/* efi/bios/machine.c: what a PC provides without its firmware: tables found by their signatures, time from the interval
+/* efi/bios/machine.c: services from a PC's hardware: tables found by their signatures, time from the interval
  * timer (8254) and the RTC (MC146818), reset, and power off as ACPI's tables describe it. */
 #include "efi/bios/loader.h"
 
 /* --- tables --------------------------------------------------------------------------------------------------------------- */
-#define EBDA_SEGMENT 0x40Eu   /* BIOS data area: segment of the extended one */
+#define EBDA_SEGMENT 0x40Eu   /* BIOS data area: segment of the extended BIOS data area */
 #define ROM_FROM     0xE0000u
 #define SMBIOS_FROM  0xF0000u
 #define ROM_TO       0x100000u
@@ -11,7 +11,7 @@
 static uint16_t u16_at(const uint8_t *p) { uint16_t v; memcpy(&v, p, 2); return v; }
 static uint32_t u32_at(const uint8_t *p) { uint32_t v; memcpy(&v, p, 4); return v; }
 
-/* Page 0 is memory here. */
+/* Keeps the compiler from treating page 0 as NULL: it is memory here. */
 static const uint8_t *physical(uint32_t at)
 {
 	__asm__("" : "+r"(at));
@@ -60,10 +60,10 @@ const uint8_t *machine_find_smbios(enum smbios_version version)
 #define PIT_HZ    1193182u
 #define PIT_2     0x42
 #define PIT_MODE  0x43
-#define PORT_B    0x61      /* [0] gate of counter 2, [1] loudspeaker, [5] its output */
+#define PORT_B    0x61      /* [0] gate of counter 2, [1] loudspeaker, [5] output of counter 2 */
 #define PIT_MOST  50000u    /* us of one count */
 
-/* Counter 2 counts down once, and its output rises. Bounded: a port read takes some 0.1 us at least. */
+/* Counter 2 counts down once, then its output rises. Bounded: a port read takes at least 0.1 us. */
 static void pit_wait(uint32_t us)
 {
 	uint32_t ticks = us * (PIT_HZ / 1000) / 1000 + 1;
@@ -97,7 +97,7 @@ static unsigned plain(uint8_t v, bool binary)
 	return binary ? v : (v >> 4) * 10u + (v & 15u);
 }
 
-/* MC146818: 0 s, 2 min, 4 h, 7 day, 8 month, 9 year; register A [7] it is changing, B [2] binary, [1] 24 hours. */
+/* MC146818: 0 s, 2 min, 4 h, 7 day, 8 month, 9 year; register A [7] update in progress, B [2] binary, [1] 24 hours. */
 EFI_STATUS EFIAPI machine_get_time(EFI_TIME *now, EFI_TIME_CAPABILITIES *can)
 {
 	static const uint8_t index[6] = { 0, 2, 4, 7, 8, 9 };
@@ -126,7 +126,7 @@ EFI_STATUS EFIAPI machine_get_time(EFI_TIME *now, EFI_TIME_CAPABILITIES *can)
 	now->Hour = (UINT8)hour;
 	now->Day = (UINT8)plain(first[3], binary);
 	now->Month = (UINT8)plain(first[4], binary);
-	now->Year = (UINT16)(2000 + plain(first[5], binary)); /* processors with 64-bit mode are of 2003 and later */
+	now->Year = (UINT16)(2000 + plain(first[5], binary)); /* 64-bit mode appeared in 2003 */
 	now->TimeZone = EFI_UNSPECIFIED_TIMEZONE;
 	if (can != NULL)
 		*can = (EFI_TIME_CAPABILITIES){ .Resolution = 1, .Accuracy = 50000000 };
@@ -138,7 +138,7 @@ EFI_STATUS EFIAPI machine_get_time(EFI_TIME *now, EFI_TIME_CAPABILITIES *can)
 #define HEADER     36u
 #define TABLE_MOST 0x1000000u
 
-/* The table of this signature under RSDT or XSDT, NULL if there is none; all of it is below 4 GiB here. */
+/* The table of this signature in the RSDT, NULL if there is none; all tables are below 4 GiB here. */
 static const uint8_t *acpi_table(const char *signature)
 {
 	const uint8_t *rsdp = machine_find_acpi();
@@ -164,7 +164,7 @@ static bool sleep_type(const uint8_t *dsdt, uint8_t *type)
 		if (memcmp(p, "_S5_\x12", 5) != 0)
 			continue;
 		p += 5;
-		p += (*p >> 6) + 1; /* the length's own bytes */
+		p += (*p >> 6) + 1; /* skips the bytes of PkgLength */
 		p++;
 		*type = *p == 0x0A ? p[1] : *p; /* BytePrefix, or ZeroOp and OneOp */
 		return *type < 8;

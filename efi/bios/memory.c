@@ -1,14 +1,14 @@
-/* efi/bios/memory.c: the memory map, from the BIOS's (ACPI 6.4, 15.1 and table 15.374), and the services on it (UEFI 7.2).
+/* efi/bios/memory.c: the memory map, built from the BIOS's (ACPI 6.4, 15.1 and table 15.374), and its services (UEFI 7.2).
  *
- * The BIOS's ranges may overlap and come in any order: memory is entered first, everything else over it. Allocation is
- * top-down, below 512 GiB; memory above is not shown. */
+ * The BIOS's ranges may overlap and come in any order: usable memory is entered first, other types override it. Allocation is
+ * top-down, below 512 GiB; memory above that is left out. */
 #include "efi/bios/loader.h"
 
 #define RANGES_MAX  1024u
 #define MAPPED_TO   (512ull << 30) /* one entry of level 4 */
 #define MAPPED_FROM (4ull << 30)   /* efi/bios/start.asm maps the memory below */
 #define VIDEO_FROM  0xA0000ull
-#define ROM_FROM    0xE0000ull     /* the BIOS's own, whether or not its map lists it */
+#define ROM_FROM    0xE0000ull     /* reserved for the BIOS, whether or not its map lists it */
 #define ROM_TO      0x100000ull
 #define NOTHING     UINT32_MAX
 #define PAGE        4096ull
@@ -34,7 +34,7 @@ static void merge(unsigned at)
 	}
 }
 
-/* Makes `address` a border. */
+/* Makes `address` a boundary between ranges. */
 static void split(uint64_t address)
 {
 	for (unsigned i = 0; i < count; i++)
@@ -45,7 +45,7 @@ static void split(uint64_t address)
 		}
 }
 
-/* The ranges cover [0, MAPPED_TO) without holes. False: no space. */
+/* Sets the type of [from, to); the ranges always cover [0, MAPPED_TO) without holes. False: too many ranges. */
 static bool paint(uint64_t from, uint64_t to, uint32_t type)
 {
 	if (to > MAPPED_TO)
@@ -112,7 +112,7 @@ static bool find(uint64_t bytes, uint64_t limit, uint64_t *at)
 
 enum use { USE_FREE, USE_TAKEN };
 
-/* All of it free (conventional), or none. */
+/* Whether all of it is free (conventional memory), or all of it is taken. */
 static bool is_all(uint64_t from, uint64_t to, enum use use)
 {
 	for (unsigned i = 0; i < count; i++) {
@@ -155,7 +155,7 @@ EFI_STATUS EFIAPI memory_free_pages(EFI_PHYSICAL_ADDRESS at, UINTN pages)
 	return paint(at, at + bytes, EfiConventionalMemory) ? EFI_SUCCESS : EFI_OUT_OF_RESOURCES;
 }
 
-/* Descriptors of 48 bytes: larger than the structure, so that no caller can take sizeof for their size (UEFI 7.2.3). */
+/* Descriptors of 48 bytes: larger than the structure, so that no caller can use its sizeof as their size (UEFI 7.2.3). */
 #define STEP 48u
 EFI_STATUS EFIAPI memory_get_map(UINTN *size, EFI_MEMORY_DESCRIPTOR *map, UINTN *key, UINTN *step, UINT32 *version)
 {
@@ -190,7 +190,7 @@ EFI_STATUS EFIAPI memory_get_map(UINTN *size, EFI_MEMORY_DESCRIPTOR *map, UINTN 
 	return EFI_SUCCESS;
 }
 
-/* Whole pages; the first 16 bytes say how many. */
+/* Allocates whole pages; the first 16 bytes hold their number. */
 EFI_STATUS EFIAPI memory_allocate_pool(EFI_MEMORY_TYPE type, UINTN bytes, VOID **at)
 {
 	EFI_PHYSICAL_ADDRESS address = 0;
@@ -213,7 +213,7 @@ EFI_STATUS EFIAPI memory_free_pool(VOID *at)
 	return memory_free_pages(address, *(const uint64_t *)(uintptr_t)address);
 }
 
-/* Level 2 tables with pages of 2 MiB, a table a GiB; they lie below 4 GiB themselves. */
+/* Level 2 tables with pages of 2 MiB, one table per GiB; the tables lie below 4 GiB. */
 enum status memory_map_all(void)
 {
 	uint64_t cr3, to = MAPPED_FROM;

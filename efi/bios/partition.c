@@ -4,7 +4,7 @@
 #include <efigpt.h>
 
 #define ENTRY_MOST   512u
-#define ENTRIES_MOST 128u /* what every table has room for (UEFI 5.3.1) */
+#define ENTRIES_MOST 128u /* every table has room for that many (UEFI 5.3.1) */
 
 static const EFI_GUID system_partition = EFI_PART_TYPE_EFI_SYSTEM_PART_GUID;
 

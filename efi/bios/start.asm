@@ -1,15 +1,15 @@
-; efi/bios/start.asm: the second stage's way from real to 64-bit mode, and back for a call of the BIOS.
+; efi/bios/start.asm: the second stage's switch from real to 64-bit mode, and back for a BIOS call.
 ;
 ; Checks the processor, the memory below 1 MiB and the A20 line, asks the BIOS for the memory map (ACPI 6.4, 15.1: INT 15h
-; E820h), makes page tables that map the first 4 GiB one to one, enters 64-bit mode (SDM vol. 3, 9.8.5) and calls loader_main.
-; Every wait has an end, every failure is one line on the screen and on COM1.
+; E820h), builds page tables that identity-map the first 4 GiB, enters 64-bit mode (SDM vol. 3, 9.8.5) and calls loader_main.
+; Every wait is bounded, every failure is one line on the screen and on COM1.
 ;
-; Memory below 1 MiB, until the application has it (efi/bios/loader.h has the same numbers):
+; Memory below 1 MiB (efi/bios/loader.h has the same numbers):
 ;   1000 page tables   8000 second stage   20000 the disk's buffer   28000 stack of 64-bit mode   48000 stack of real mode   4C000
 
 %define TABLES     0x1000
 %define STACK_TOP  0x48000
-%define REAL_STACK 0x4000     ; bytes from there
+%define REAL_STACK 0x4000     ; its bytes, from STACK_TOP on
 %define LOW_KIB    (STACK_TOP + REAL_STACK) / 1024
 %define E820_MAX   128
 %define SMAP       0x534D4150
@@ -40,7 +40,7 @@ bios_start: ; DL: the drive
 	mov ax, 3 ; text, 80 columns, 25 lines
 	int 0x10
 
-	; CPUID is there when EFLAGS.ID can be changed (SDM vol. 1, 20.1.2), 64-bit mode when it says so (0x80000001 EDX[29]).
+	; CPUID exists if EFLAGS.ID can be changed (SDM vol. 1, 20.1.2), 64-bit mode if CPUID 0x80000001 EDX[29] is set.
 	mov si, no_long
 	pushfd
 	pop eax
@@ -62,7 +62,7 @@ bios_start: ; DL: the drive
 	cpuid
 	test edx, 1 << 29
 	jz fail
-	test edx, 1 << 20 ; XD; early Pentium 4 have none
+	test edx, 1 << 20 ; XD; early Pentium 4 lack it
 	jz .no_xd
 	or dword [efer], EFER_NXE
 .no_xd:
@@ -76,7 +76,7 @@ bios_start: ; DL: the drive
 	mov si, no_a20
 	jc fail
 
-	; The memory map. An entry of 20 bytes is one without attributes: valid.
+	; The memory map. An entry of 20 bytes has no attributes: it is valid.
 	xor ebx, ebx
 	mov di, bios_map
 .entry:
@@ -85,7 +85,7 @@ bios_start: ; DL: the drive
 	mov edx, SMAP
 	mov ecx, 24
 	int 0x15
-	jc .entries      ; some end so
+	jc .entries      ; some BIOSes end the list so
 	cmp eax, SMAP
 	jne .entries
 	cmp ecx, 20
@@ -124,11 +124,11 @@ bios_start: ; DL: the drive
 	add eax, 1 << 21
 	add di, 8
 	loop .level2
-	; go_long "returns" to where this points
+	; go_long "returns" to the address that this points to
 	mov dword [saved_stack], first_stack
 	jmp go_long
 
-; CF clear: the A20 line is on.
+; Enables the A20 line. CF clear: it is on.
 a20:
 	call a20_on
 	jnc .end
@@ -136,7 +136,7 @@ a20:
 	int 0x15
 	call a20_on
 	jnc .end
-	in al, 0x92       ; PS/2's system control port A: bit 1 the line, bit 0 a reset
+	in al, 0x92       ; PS/2's system control port A: bit 1 A20, bit 0 reset
 	or al, 2
 	and al, 0xFE
 	out 0x92, al
@@ -172,7 +172,7 @@ a20_wait:
 	stc
 .end:
 	ret
-a20_on: ; is one MiB higher the same word?
+a20_on: ; CF set: the address 1 MiB higher is the same word
 	push es
 	mov ax, 0xFFFF
 	mov es, ax
@@ -193,7 +193,7 @@ a20_on: ; is one MiB higher the same word?
 	clc
 	ret
 
-fail: ; SI: text up to a zero
+fail: ; SI: zero-terminated text
 	lodsb
 	test al, al
 	jz .stop
@@ -224,7 +224,7 @@ fail: ; SI: text up to a zero
 	hlt
 	jmp .halt
 
-; From real mode with interrupts off; goes on where [saved_stack] says.
+; Entered in real mode with interrupts off; returns in 64-bit mode on the stack [saved_stack].
 go_long:
 	o32 lgdt [gdt_pointer]
 	mov eax, cr0
@@ -260,7 +260,7 @@ bits 64
 	mov esp, [saved_stack]
 	ret
 
-; The first time: what the C code finds as zero is made so.
+; Entered once: clears .bss for the C code.
 first:
 	mov esp, STACK_TOP
 	fninit
@@ -274,7 +274,7 @@ first:
 	hlt
 	jmp .halt
 
-; void bios_call(number edi): this interrupt in real mode with what stands in bios_registers; its AX and FLAGS are there afterwards.
+; void bios_call(number edi): calls this interrupt in real mode with bios_registers; they hold its AX and FLAGS afterwards.
 bios_call:
 	push rbx
 	push rbp
@@ -355,7 +355,7 @@ bios_interrupt:
 	pop word [bios_registers]
 	jmp go_long
 
-; Exceptions of the second stage and of the application outside its own tables.
+; Exceptions of the second stage, and of the application while its own IDT is not loaded.
 bits 64
 align 16
 exception_entries:

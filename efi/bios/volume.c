@@ -4,7 +4,7 @@
 
 static const EFI_GUID file_info = EFI_FILE_INFO_ID;
 
-/* The protocol comes first: one is the other. `path_name`: the last part, for GetInfo. */
+/* The protocol comes first, so that pointers to both are the same. `name`: the path's last part, for GetInfo. */
 struct open_file { EFI_FILE file; struct fat_file in; char name[FAT_NAME]; };
 
 static struct fat *volume;
@@ -55,7 +55,7 @@ static EFI_STATUS EFIAPI file_delete(EFI_FILE_HANDLE file)
 	return EFI_WARN_DELETE_FAILURE;
 }
 
-/* EFI_FILE_INFO of a name: everything but the times. */
+/* Fills in EFI_FILE_INFO except the times. */
 static EFI_STATUS put_info(const struct fat_file *f, const char *name, UINTN *bytes, VOID *to)
 {
 	EFI_FILE_INFO *info = to;
@@ -117,7 +117,7 @@ static EFI_STATUS EFIAPI file_set_position(EFI_FILE_HANDLE file, UINT64 at)
 	struct open_file *o = (struct open_file *)file;
 	if (o->in.folder && at != 0)
 		return EFI_UNSUPPORTED;
-	o->in.at = at < o->in.bytes ? at : o->in.bytes; /* a folder has no bytes: its beginning */
+	o->in.at = at < o->in.bytes ? at : o->in.bytes; /* a folder's size is 0: back to its beginning */
 	return EFI_SUCCESS;
 }
 
@@ -139,7 +139,7 @@ static EFI_STATUS EFIAPI file_set_info(EFI_FILE_HANDLE file, EFI_GUID *guid, UIN
 static EFI_STATUS EFIAPI file_flush(EFI_FILE_HANDLE file)
 {
 	(void)file;
-	return EFI_SUCCESS; /* nothing is ever kept back */
+	return EFI_SUCCESS; /* nothing is buffered */
 }
 
 static EFI_STATUS make(const struct fat_file *in, const char *name, EFI_FILE_HANDLE *out)
