@@ -1,10 +1,10 @@
-/* efi/processor/ap_start.c: INIT, 10 ms, start-up message, 200 us, another one (SDM vol. 3, 8.4.4.1), one processor after
- * the other.
+/* efi/processor/ap_start.c: INIT to all processors, 10 ms, then one after the other: start-up message, 200 us, a second one if needed
+ * (SDM vol. 3, 8.4.4.1).
  *
  * A started processor gets the boot processor's descriptor tables, CR4, local APIC mode, memory types (SDM vol. 3, 11.11.8)
- * and, until it is isolated, page tables that are the firmware's with the first GiB identity-mapped and executable. It does
- * not get what else firmware sets on each processor (microcode, MISC_ENABLE). Each has a ticket: one that answers too late
- * waits for another INIT and takes no other's stack. */
+ * and, until it is isolated, a copy of the firmware's page tables with the first GiB identity-mapped and executable. Other settings
+ * that firmware makes on each processor (microcode, MISC_ENABLE) are not made. Each start has a ticket: a processor that starts too
+ * late finds none, uses no other's stack and waits for another INIT. */
 #include "efi/processor/ap_start.h"
 #include "efi/processor/apic.h"
 #include "efi/firmware/console.h"
@@ -14,11 +14,11 @@
 
 #define INIT_MS       10u
 #define SECOND_US     200u
-#define TAKEN_MS      1000u  /* from the second message to the first instruction; an emulator may be delayed */
-#define ANSWER_MS     5000u  /* from there to the loop */
+#define TAKEN_MS      1000u  /* from the second message to the first instructions; an emulator may be delayed */
+#define ANSWER_MS     5000u  /* from the first instructions to the loop */
 #define ALL_MS        30000u
 #define PARAMETERS    0x400u /* efi/processor/trampoline.asm */
-#define LOW_LIMIT     0x9FFFFull /* video memory follows; vectors A0 to BF are reserved anyway (SDM vol. 3, 10.6.1) */
+#define LOW_LIMIT     0x9FFFFull /* video memory follows; start-up vectors A0 to BF are reserved anyway (SDM vol. 3, 10.6.1) */
 
 #define PRESENT_RW    3ull
 #define PAGE_2M_BIT   0x80ull
@@ -37,7 +37,7 @@
 extern const uint8_t trampoline[], trampoline_protected[], trampoline_long[], trampoline_end[];
 
 struct __attribute__((packed)) ap_start_parameters {
-	volatile uint32_t ticket;                       /* 1: the next processor may take it */
+	volatile uint32_t ticket;                       /* 1: a starting processor may take it */
 	uint32_t cr3, cr4, efer;
 	uint16_t gdt_limit; uint32_t gdt_base; uint16_t pad0;
 	uint32_t far32; uint16_t far32_selector, pad1;
@@ -66,7 +66,7 @@ struct memory_types {
 
 struct wake {
 	struct memory_types types;
-	bool forget_types;               /* for tests: as on a processor that the firmware never started */
+	bool forget_types;               /* for tests: MTRRs as on a processor that the firmware never started */
 	bool x2;
 	void (*loop)(struct core *);
 	struct ap_start_parameters *to;
@@ -124,7 +124,7 @@ static void woken(struct core *c)
 {
 	struct wake *w = c->hw->wake;
 	apic_match(w->x2);
-	if (apic_own_id() == c->apic_id) { /* otherwise a late processor would answer in the slot of another: it is left out */
+	if (apic_own_id() == c->apic_id) { /* otherwise a late processor would answer for another: it is left out */
 		if (w->forget_types)
 			msr_write(MSR_MTRR_TYPE, 0);
 		types_write(&w->types);
@@ -157,7 +157,7 @@ static void *pages_below(uint64_t limit, EFI_MEMORY_TYPE type, unsigned pages)
 	return (void *)(uintptr_t)at;
 }
 
-/* The firmware's tables, except for the first GiB, which the firmware may have made non-executable. */
+/* The firmware's tables except for the first GiB, which the firmware may have mapped non-executable. */
 #define TABLE_PAGES 4u
 static uint32_t make_tables(uint64_t *t, bool la57)
 {
@@ -189,7 +189,7 @@ static void fill(struct ap_start_parameters *p, uint8_t *page, uint64_t *tables)
 	p->cr4 = CR4_PAE | (uint32_t)(cr4 & CR4_LA57);
 	p->cr4_64 = cr4 & ~(uint64_t)(CR4_CET | CR4_PCIDE);
 	p->efer = (uint32_t)msr_read(MSR_EFER) & EFER_KEPT;
-	/* SDM vol. 3, 3.4.5: flat code of 32 bits, flat data, code of 64 bits. */
+	/* SDM vol. 3, 3.4.5: flat 32-bit code, flat data, 64-bit code. */
 	p->gdt[1] = 0x00CF9A000000FFFFull;
 	p->gdt[2] = 0x00CF92000000FFFFull;
 	p->gdt[3] = 0x00AF9A000000FFFFull;
@@ -229,7 +229,7 @@ static bool start(struct hw *h, struct core *c, unsigned vector)
 		uint32_t mine = 0;
 		__asm__ volatile("xchg %0, %1" : "+r"(mine), "+m"(p->ticket) : : "memory");
 		if (mine != 0)
-			return false; /* unowned, now and later */
+			return false; /* the ticket is withdrawn: the processor can no longer start */
 	}
 	for (uint64_t from = read_tsc(); c->answered == 0; relax())
 		if (read_tsc() - from > ANSWER_MS * h->tsc_per_ms)
@@ -267,9 +267,9 @@ enum status ap_start_all(struct hw *h, void (*loop)(struct core *))
 	pause_us(h, INIT_MS * 1000);
 	for (unsigned i = 1; i < h->started; i++)
 		if (read_tsc() - from > ALL_MS * h->tsc_per_ms || !start(h, h->all[i], (unsigned)((uintptr_t)page >> 12)))
-			apic_send_init(h->all[i]->apic_id); /* not later either */
+			apic_send_init(h->all[i]->apic_id); /* so that it does not answer later */
 	pause_us(h, INIT_MS * 1000);
-	/* Each processor is isolated now, with its own page and descriptor tables. */
+	/* Each processor is isolated now, on our page tables and its own descriptor tables. */
 	pages_put(page, 4096);
 	pages_put(tables, TABLE_PAGES << 12);
 	return ST_OK;

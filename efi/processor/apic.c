@@ -7,7 +7,7 @@
 #define BASE_X2       (1u << 10)
 #define NMI_ASSERT    0x4400u /* ICR: delivery mode 100b (NMI), level assert */
 #define INIT_ASSERT   0x4500u /* delivery mode 101b (INIT), level assert */
-#define STARTUP       0x4600u /* delivery mode 110b (start-up); [7:0] the page it begins in */
+#define STARTUP       0x4600u /* delivery mode 110b (start-up); [7:0] number of the page to start at */
 
 bool apic_there(void)
 {
@@ -54,7 +54,7 @@ static bool send(uint32_t apic_id, uint32_t command)
 		return false;
 	for (unsigned i = 0; i < 100000 && (apic_read(APIC_ICR_LOW) >> 12 & 1) != 0; i++)
 		relax(); /* the previous one has not been sent yet */
-	/* The firmware's interrupt handlers may send messages: not between the two halves. */
+	/* The firmware's interrupt handlers may send messages too: none may come between the two writes. */
 	uint64_t flags;
 	__asm__ volatile("pushfq; popq %0; cli" : "=r"(flags) : : "memory");
 	apic_write(APIC_ICR_HIGH, apic_id << 24);
@@ -82,7 +82,7 @@ bool apic_send_startup(uint32_t apic_id, unsigned page)
 void apic_match(bool x2)
 {
 	uint64_t base = msr_read(MSR_APIC_BASE);
-	/* From disabled to x2APIC leads through xAPIC (SDM vol. 3, 10.12.5). */
+	/* The transition from disabled to x2APIC passes through xAPIC (SDM vol. 3, 10.12.5). */
 	if ((base & BASE_ENABLED) == 0)
 		msr_write(MSR_APIC_BASE, base |= BASE_ENABLED);
 	if (x2 && (base & BASE_X2) == 0)

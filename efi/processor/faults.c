@@ -1,4 +1,4 @@
-/* efi/processor/faults.c: our interrupt table, and the end of a fault that nothing recovers. */
+/* efi/processor/faults.c: our IDT, and faults that nothing recovers from. */
 #include "efi/firmware/console.h"
 #include "efi/processor/percpu.h"
 #include "efi/firmware/panic.h"
@@ -17,7 +17,7 @@ _Static_assert(offsetof(struct core, recover) == 8 && offsetof(struct core, vect
 #define TYPE_TSS_FREE 0x89ull /* present, DPL 0, available 64-bit TSS; bit 1 set: busy */
 #define BUSY          (2ull << 40)
 
-/* The interrupt stack: vectors that may occur while a fault is being taken have their own. */
+/* Number of the vector's interrupt stack (IST): vectors that may interrupt a fault's handler have their own. */
 static unsigned stack_of(unsigned vector)
 {
 	return vector == VECTOR_NMI ? 2 : vector == 18 ? 3 : 1;
@@ -29,20 +29,20 @@ static void fill_idt(uint64_t *idt)
 	__asm__ volatile("mov %%cs, %0" : "=r"(cs));
 	for (unsigned v = 0; v < 256; v++) {
 		uint64_t at = (uint64_t)(uintptr_t)(vector_entries + 16 * v);
-		/* SDM vol. 3, 6.14.1: 64-bit interrupt gate, present, DPL 0, type 14; [34:32] the stack. */
+		/* SDM vol. 3, 6.14.1: 64-bit interrupt gate, present, DPL 0, type 14; [34:32] the IST. */
 		idt[2 * v] = (at & 0xFFFF) | (cs & 0xFFFF) << 16 | (uint64_t)stack_of(v) << 32 | 0x8E0000000000ull |
 		             (at >> 16 & 0xFFFF) << 48;
 		idt[2 * v + 1] = at >> 32;
 	}
 }
 
-/* The firmware's segments stay valid under the same selectors, with one entry of ours added. */
+/* Copies the firmware's GDT, so that its selectors stay valid, and appends our task state. */
 static uint16_t fill_gdt(struct core *c)
 {
 	unsigned bytes = ((unsigned)c->saved.gdt.limit + 1 + 7) & ~7u;
 	uint64_t at = (uint64_t)(uintptr_t)c->tss;
 	if (bytes > GDT_BYTES - 16)
-		bytes = GDT_BYTES - 16; /* long mode does not use entries that far out */
+		bytes = GDT_BYTES - 16; /* entries that far out are not used in long mode */
 	memcpy(c->gdt, (const void *)(uintptr_t)c->saved.gdt.base, bytes);
 	c->gdt[bytes / 8] = (TSS_BYTES - 1) | (at & 0xFFFFFF) << 16 | TYPE_TSS_FREE << 40 | (at >> 24 & 0xFF) << 56;
 	c->gdt[bytes / 8 + 1] = at >> 32;
@@ -66,7 +66,7 @@ void faults_enter(struct core *c)
 void faults_leave(struct core *c)
 {
 	__asm__ volatile("lidt %0; lgdt %1" : : "m"(c->saved.idt), "m"(c->saved.gdt) : "memory");
-	/* A task register that was empty cannot be emptied again: ours stays loaded, outside the firmware's table, where no code uses it. */
+	/* A task register that was null cannot become null again: ours stays loaded, with a selector beyond the firmware's GDT, where no code uses it. */
 	if ((c->saved.tr & 0xFFF8) != 0 && (c->saved.tr | 7u) <= c->saved.gdt.limit) {
 		uint64_t *entry = (uint64_t *)(uintptr_t)(c->saved.gdt.base + (c->saved.tr & 0xFFF8u));
 		*entry &= ~BUSY;
@@ -75,12 +75,13 @@ void faults_leave(struct core *c)
 }
 
 #define MSR_MCG_CAP    0x179u /* [7:0] banks */
-#define MSR_MC0_STATUS 0x401u /* of the first bank; one every 4 */
+#define MSR_MC0_STATUS 0x401u /* of the first bank; the others follow at intervals of 4 */
 #define MC_VALID       (1ull << 63)
 #define MC_CORRUPT     (1ull << 57) /* PCC: the processor's context is corrupt; SDM vol. 3, 16.3.2.2 */
 #define BANKS_MAX      32u
 
-/* Measurements in that state are meaningless: the reset marks the row as crashed. The banks keep their contents for the firmware to read. */
+/* Resets if the context is corrupt, since measurements would be meaningless; the next boot marks the row as crashed. The banks keep their
+ * contents for the firmware to read. */
 static void end_if_corrupt(const struct core *c)
 {
 	char bytes[200];

@@ -1,5 +1,5 @@
-/* efi/processor/hw.c: struct access_ops on the machine at hand. Every operation that can fault runs as a guarded call,
- * isolated, on its core. */
+/* efi/processor/hw.c: struct access_ops on the machine that runs us. Every operation that can fault runs as a guarded,
+ * isolated call on its core. */
 #include "efi/processor/hw.h"
 #include "asm/kernel.h"
 #include "efi/firmware/console.h"
@@ -185,8 +185,8 @@ static const struct access_ops ops = {
 #define MSR_TOM2         0xC001001Du
 #define TOM2_ADDRESS     0x0000FFFFFF800000ull
 
-/* AMD's processors from family 10h on force memory between 4 GiB and TOM2 to be write-back. 0: this one does not, or has no such registers,
- * as an emulator or a hypervisor may not. */
+/* AMD's processors from family 10h on can force memory between 4 GiB and TOM2 to be write-back. 0: this one does not, or lacks the registers,
+ * as under an emulator or a hypervisor. */
 static uint64_t forced_write_back(struct hw *h)
 {
 	uint32_t vendor[4], r[4];

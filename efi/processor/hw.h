@@ -1,4 +1,4 @@
-/* efi/processor/hw.h: the machine at hand as a backend (struct access), from ring 0. */
+/* efi/processor/hw.h: the machine that runs us as a backend (struct access), in ring 0. */
 #ifndef EFI_HW_H
 #define EFI_HW_H
 
@@ -20,7 +20,7 @@ struct wake;
 struct hw {
 	struct access access;
 	const struct acpi *acpi;
-	uint64_t wb_above; /* AMD: memory from 4 GiB up to here is write-back; 0: not so */
+	uint64_t wb_above; /* AMD: memory from 4 GiB to this address is forced to be write-back; 0: none is */
 	const struct clock *clock;
 	struct watchdog *watchdog;        /* fed between jobs; NULL: none */
 	struct space space;
@@ -32,7 +32,7 @@ struct hw {
 	uint64_t generation;
 	enum park park;
 	enum started_by started_by;
-	struct wake *wake;                /* of efi/processor/ap_start.c, while it may still be needed */
+	struct wake *wake;                /* of efi/processor/ap_start.c, until ap_start_stop */
 	unsigned lost;                    /* processors that did not answer in time */
 	uint64_t tsc_per_ms;
 	uint32_t limit_ms;                /* of a job if the caller gives none */
@@ -41,16 +41,16 @@ struct hw {
 	unsigned ecam_count;
 	struct pci_function *pci;
 	unsigned pci_beyond;              /* functions beyond the list's capacity */
-	void *ap_event;                   /* the firmware's, for the end */
-	volatile uint32_t began;          /* 1: MP services returned to the boot processor; 2: they did not, and no processor stays */
-	volatile bool go_home;            /* the parked processors may go back to the firmware */
-	bool taken_away;                  /* processors that MP services started and that were then restarted by INIT */
+	void *ap_event;                   /* the firmware signals it when the processors have returned */
+	volatile uint32_t began;          /* 1: MP services returned to the boot processor; 2: they did not, and the processors leave at once */
+	volatile bool go_home;            /* the parked processors may return to the firmware */
+	bool taken_away;                  /* the processors were taken from MP services by INIT */
 };
 
-/* Starts the processors and maps code, control and DS areas. ST_FULL: no memory; the processors are back in the firmware, or
- * *may_return is false as of hw_close. */
+/* Starts the processors and maps code, control and DS areas. ST_FULL: no memory; *may_return then tells, as hw_close does, whether the
+ * processors are back in the firmware. */
 MUST_CHECK enum status hw_open(struct hw **out, const struct acpi *acpi, const struct clock *clock, enum start how, bool *may_return);
-/* Returns the processors to the firmware. False: one did not go; do not return to it. */
+/* Returns the processors to the firmware. False: one did not return; the application must not return to the firmware. */
 bool hw_close(struct hw *h);
 
 /* efi/processor/smp.c */

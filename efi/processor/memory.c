@@ -42,7 +42,7 @@ void space_refresh(struct space *w)
 	__asm__ volatile("mov %%cr3, %0" : "=r"(cr3));
 	const uint64_t *theirs = (const uint64_t *)(uintptr_t)(cr3 & ADDRESS_MASK);
 	if (w->level5 != NULL) {
-		/* Entry 0 covers everything below 256 TiB; our own level 4 goes in there. */
+		/* Entry 0 covers everything below 256 TiB; it points to our own level 4. */
 		for (unsigned i = 1; i < 512; i++)
 			if (w->level5[i] != theirs[i])
 				w->level5[i] = theirs[i];
@@ -61,7 +61,7 @@ static unsigned leaf_level(uint64_t page)
 
 enum tables { TABLES_FIND, TABLES_MAKE };
 
-/* The entry of `va` at `level`; TABLES_MAKE: with the tables above it. NULL: no table, no memory, or a large page is in the way. */
+/* The entry of `va` at `level`; TABLES_MAKE allocates missing tables above it. NULL: no table, no memory, or a large page maps `va`. */
 static uint64_t *entry_of(struct space *w, uint64_t va, unsigned level, enum tables tables)
 {
 	uint64_t *table = w->level4;
@@ -80,7 +80,7 @@ static uint64_t *entry_of(struct space *w, uint64_t va, unsigned level, enum tab
 	return &table[va >> (12 + 9 * (level - 1)) & 511];
 }
 
-/* An empty table left by earlier, smaller pages makes way for a large page. */
+/* Frees the empty tables that smaller pages left, for a large page. False: an entry is in use. */
 static bool make_way(uint64_t *e)
 {
 	uint64_t *below = (uint64_t *)(uintptr_t)(*e & ADDRESS_MASK);
@@ -129,7 +129,7 @@ static void read_types(struct mtrrs *m, uint64_t wb_above)
 	cpuid_raw(1, 0, r);
 	if ((r[3] >> 12 & 1) == 0)
 		return;
-	uint64_t preset = msr_read(0x2FF); /* IA32_MTRR_DEF_TYPE: [11] on, [7:0] type elsewhere */
+	uint64_t preset = msr_read(0x2FF); /* IA32_MTRR_DEF_TYPE: [11] on, [7:0] default type */
 	m->on = (preset >> 11 & 1) != 0;
 	m->preset = (uint8_t)preset;
 	m->wb_above = wb_above;
@@ -143,7 +143,7 @@ static void read_types(struct mtrrs *m, uint64_t wb_above)
 }
 
 /* --- physical memory ----------------------------------------------------------------------------- */
-/* Tries to take `bytes` from [from, to), from the top down. */
+/* Allocates `bytes` in [from, to), from the top down. */
 static bool take_from(const struct mtrrs *m, uint64_t from, uint64_t to, uint64_t bytes, uint64_t align, uint64_t *pa)
 {
 	uint64_t at;

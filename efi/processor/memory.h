@@ -1,11 +1,11 @@
-/* efi/processor/memory.h: our page tables with the range of pmu/access.h, and physical memory by node. */
+/* efi/processor/memory.h: our page tables, which map the job address space (pmu/access.h), and physical memory by node. */
 #ifndef EFI_MEMORY_H
 #define EFI_MEMORY_H
 
 #include "efi/platform/acpi.h"
 #include "pmu/access.h"
 
-/* The firmware's address space, copied entry by entry, with our entry for the range. */
+/* The firmware's address space, copied by top-level entries, with our entry for the job address space. */
 struct space {
 	uint64_t cr3;        /* of our tables */
 	uint64_t *level5;    /* with 57-bit addresses, else NULL */
@@ -23,8 +23,8 @@ void space_refresh(struct space *w);
 MUST_CHECK enum status space_map(struct space *w, uint64_t va, uint64_t pa, uint64_t bytes, uint64_t page, bool executable);
 void space_unmap(struct space *w, uint64_t va, uint64_t bytes, uint64_t page);
 
-/* `bytes` of conventional memory of one MTRR type, write-back, contiguous, aligned, on a node; zeroed. wb_above: upper end of the memory from 4
- * GiB on that AMD's processors treat as write-back, 0: none. ST_FULL: there is none. */
+/* Allocates `bytes` of conventional memory on a node: contiguous, aligned, all of it write-back by the MTRRs, zeroed. wb_above: upper end of the
+ * memory from 4 GiB on that AMD's processors force to be write-back, 0: none. ST_FULL: there is no such memory. */
 MUST_CHECK enum status physical_get(const struct acpi *acpi, uint64_t wb_above, uint64_t bytes, uint64_t align, unsigned node, uint64_t *pa);
 void physical_put(uint64_t pa, uint64_t bytes);
 

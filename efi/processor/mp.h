@@ -17,7 +17,7 @@ struct mp_processor {
 	UINT64 id;          /* local APIC id, 32 bits with x2APIC */
 	UINT32 flags;
 	struct mp_location location;
-	struct mp_location2 location2; /* filled only on request, but always allocated */
+	struct mp_location2 location2; /* filled in only on request, but always allocated */
 };
 
 typedef VOID (EFIAPI *mp_procedure)(VOID *argument);

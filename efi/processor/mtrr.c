@@ -1,4 +1,4 @@
-/* efi/processor/mtrr.c: see mtrr.h. No firmware is needed, so tests run it anywhere. */
+/* efi/processor/mtrr.c: see mtrr.h. Needs no firmware, so that tests run it anywhere. */
 #include "efi/processor/mtrr.h"
 
 #define TYPE_WB       6u
@@ -6,8 +6,8 @@
 #define ADDRESS_BITS  0x000FFFFFFFFFF000ull
 #define FOUR_GIB      0x100000000ull
 
-/* Range i, if it is in use. Its size is the lowest bit of its mask: all firmware uses contiguous masks, and their upper bits may be missing where
- * memory encryption uses them for its key id (SDM vol. 3, IA32_TME_ACTIVATE). */
+/* Range i, if it is in use. Its size is the lowest set bit of its mask: firmware always uses contiguous masks, and their upper bits may be clear
+ * where memory encryption uses them for its key id (SDM vol. 3, IA32_TME_ACTIVATE). */
 static bool range(const struct mtrrs *m, unsigned i, uint64_t *base, uint64_t *end)
 {
 	const uint64_t mask = m->mask[i] & ADDRESS_BITS;
@@ -18,13 +18,13 @@ static bool range(const struct mtrrs *m, unsigned i, uint64_t *base, uint64_t *e
 	return true;
 }
 
-/* Whether [at, end) is write-back. If not, no part of it that ends above *below is either. */
+/* Whether [at, end) is write-back. If not, nor is any range of that size that ends between *below and `end`. */
 static bool write_back(const struct mtrrs *m, uint64_t at, uint64_t end, uint64_t *below)
 {
 	uint64_t base, top, last = 0;
 	bool covered = false;
 	if (!m->on)
-		return true; /* nothing else applies: only page attributes decide, or nothing does */
+		return true; /* only page attributes decide, if anything does */
 	for (unsigned i = 0; i < m->count; i++) {
 		if (!range(m, i, &base, &top))
 			continue;

@@ -1,18 +1,18 @@
 /* efi/processor/pci.c: the PCI functions of the machine, and access to their configuration space.
  *
  * An MCFG range is used if it is not memory, can be read, and shows the same host bridge as ports 0xCF8 and 0xCFC. All
- * functions of all buses are probed, including buses that no bridge leads to and those with a hidden function 0, since the
- * uncore's boxes are there. Nothing is numbered or enabled. */
+ * functions of all buses are probed, including buses that no bridge leads to and devices with a hidden function 0, since the
+ * uncore's boxes are there. No bus is numbered, no function enabled. */
 #include "efi/processor/pci.h"
 #include "efi/firmware/console.h"
 #include "efi/processor/hw.h"
 #include "pmu/text.h"
 
 #define FUNCTIONS_A_BUS 256u
-#define HEADER_TYPE     0x0Cu /* PCI 3.0, 6.1: [22:16] of this word: 1 is a bridge */
+#define HEADER_TYPE     0x0Cu /* PCI 3.0, 6.1: [22:16] of this dword: 1 is a bridge */
 #define BUS_NUMBERS     0x18u /* [15:8] secondary, [23:16] subordinate bus */
 
-/* The work of one guarded call on its processor: a whole bus. */
+/* A whole bus, read by one guarded call. */
 struct bus_scan {
 	uint64_t base;  /* ECAM of the bus; 0: by ports */
 	unsigned bus;
@@ -31,7 +31,7 @@ static void scan_bus(struct register_op *op)
 	struct bus_scan *s = (struct bus_scan *)(uintptr_t)op->index;
 	for (unsigned f = 0; f < FUNCTIONS_A_BUS; f++) {
 		s->at[f].id = read32(s, f, 0);
-		/* PCI 3.0, 6.2.1: no function has this vendor; some bridges answer with zeros. */
+		/* PCI 3.0, 6.2.1: vendor 0xFFFF means no function; some bridges answer with zeros. */
 		if ((s->at[f].id & 0xFFFF) == 0xFFFF || s->at[f].id == 0)
 			continue;
 		s->at[f].kind = read32(s, f, 8);
@@ -79,7 +79,7 @@ static void note(struct hw *h, const struct bus_scan *s, uint16_t segment, bool 
 		uint32_t id = s->at[f].id;
 		if ((id & 0xFFFF) == 0xFFFF || id == 0)
 			continue;
-		/* A function that does not decode its number answers as all eight: only the first exists. */
+		/* A device that does not decode the function number answers as all eight functions: only function 0 exists. */
 		if ((f & 7) != 0 && (s->at[f & ~7u].header >> 23 & 1) == 0 && id == s->at[f & ~7u].id)
 			continue;
 		if (h->access.pci_count == PCI_FUNCTIONS_MAX) {

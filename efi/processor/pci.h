@@ -7,12 +7,12 @@
 
 struct hw;
 struct pci_address;
-/* Finds the usable ranges of MCFG (h->ecam) and all functions (h->access.pci). Reports once what there is. */
+/* Finds the usable ranges of MCFG (h->ecam) and all functions (h->access.pci). Reports their number once. */
 void pci_open(struct hw *h);
 /* Address of a register in ECAM. False: no range covers its bus. */
 bool pci_ecam_address(const struct hw *h, struct pci_address at, uint64_t *address);
 
-/* The firmware's timer callbacks use the same ports: no interrupt may come in between. */
+/* The firmware's timer callbacks use the same ports: no interrupt may come between address and data. */
 static inline uint64_t pci_port_select(unsigned bus, unsigned device, unsigned function, unsigned reg)
 {
 	uint64_t flags;
@@ -42,7 +42,7 @@ static inline void pci_port_write32(unsigned bus, unsigned device, unsigned func
 	pci_port_done(flags);
 }
 
-/* Registers of two bytes and of one, which share a dword with others. */
+/* Registers of two bytes and of one, which share a dword with other registers. */
 static inline void pci_port_write16(unsigned bus, unsigned device, unsigned function, unsigned reg, uint16_t v)
 {
 	uint64_t flags = pci_port_select(bus, device, function, reg);

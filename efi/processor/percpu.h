@@ -1,5 +1,5 @@
-/* efi/processor/percpu.h: one logical processor while it works for the application: recovery from faults, isolation,
- * mailbox. efi/processor/vectors.asm knows the first fields by offset. */
+/* efi/processor/percpu.h: a logical processor while it runs for the application: recovery from faults, isolation,
+ * mailbox. efi/processor/vectors.asm uses the first fields by offset. */
 #ifndef EFI_CORE_H
 #define EFI_CORE_H
 
@@ -21,7 +21,7 @@ struct quiet_saved {
 	uint32_t lvt[7];
 	bool lvt_there[7];
 	uint32_t lvt_extended[APIC_EXTENDED_ENTRIES];
-	unsigned extended; /* entries of these */
+	unsigned extended; /* number of extended entries */
 	uint32_t spurious, timer_initial, timer_divide;
 	bool apic, deadline_mode, has_xcr0;
 };
@@ -31,37 +31,37 @@ struct core {
 	uint64_t recover;         /* 8: RSP to return to if the guarded call faults; 0: none is running */
 	uint64_t vector;          /* 16: of the fault that ended the last guarded call */
 	uint64_t error;           /* 24: its error code */
-	uint64_t ip;              /* 32: where */
+	uint64_t ip;              /* 32: its RIP */
 	uint64_t address;         /* 40: CR2 */
 	uint64_t result;          /* 48: RAX of the last guarded call that returned */
 	uint64_t nmis;            /* 56: NMIs seen */
-	uint64_t abandon;         /* 64: an NMI is to end the running call */
+	uint64_t abandon;         /* 64: an NMI aborts the running call */
 	uint64_t interrupts;      /* 72: other interrupts that arrived; none are expected */
 	uint64_t eoi;             /* 80: address of the xAPIC's EOI register, 0: x2APIC */
 	uint64_t has_apic;        /* 88 */
-	uint64_t stray;           /* 96: vector of the last interrupt of those */
+	uint64_t stray;           /* 96: vector of the last such interrupt */
 
 	unsigned number;
 	uint32_t apic_id;
 	unsigned node;
 	bool lost;                /* did not answer; never used again */
-	bool left_on;             /* registers that its last job had left on could not be restored */
+	bool left_on;             /* the last job's undo faulted: registers that the job had enabled are not restored */
 	volatile uint32_t answered; /* 1: in our loop; 2: back in the firmware */
 	struct quiet_saved saved;
 	uint64_t *idt;            /* 256 gates of 16 bytes */
 	uint64_t *gdt;            /* the firmware's, with our task state appended; GDT_BYTES */
 	uint8_t *tss;             /* task state: only its interrupt stacks are used */
 	uint8_t *fault_stacks;    /* three of FAULT_STACK_BYTES: faults, NMI, machine check */
-	void *stack;              /* of its loop, STACK_BYTES */
+	void *stack;              /* of the mailbox loop, STACK_BYTES */
 	void *control, *ds;       /* its areas of the job address space, as C code addresses them */
 	struct hw *hw;
 
 	/* mailbox: written by the boot processor, which then increments `posted` */
 	_Alignas(64) volatile uint64_t posted;
 	uint64_t entry, argument, stack_top;
-	uint64_t undo;            /* called when that faults or is called off; 0: nothing is */
+	uint64_t undo;            /* called when `entry` faults or is aborted; 0: none */
 	uint64_t go_at;           /* wait until hw->go has reached this */
-	bool leave;               /* end the loop instead */
+	bool leave;               /* leave the loop instead of making a call */
 	/* answers */
 	_Alignas(64) volatile uint64_t ready;
 	volatile uint64_t done;
@@ -72,20 +72,20 @@ struct core {
 #define FAULT_STACK_BYTES 0x1000u
 #define GDT_BYTES         0x10000u
 
-/* efi/processor/vectors.asm: calls entry(argument) on `stack_top` (0: the present stack), recovering from faults. 0: it
- * returned, core->result holds RAX. 1: it faulted; vector, error, ip, address. */
+/* efi/processor/vectors.asm: calls entry(argument) on `stack_top` (0: the current stack), recovering from faults. 0: it
+ * returned, core->result holds RAX. 1: it faulted; core->vector, error, ip and address are set. */
 uint64_t guarded_call(struct core *c, uint64_t entry, uint64_t argument, uint64_t stack_top);
-/* function(argument) on another stack. */
+/* Calls function(argument) on another stack. */
 void call_on_stack(uint64_t stack_top, void (*function)(void *), void *argument);
 extern const uint8_t vector_entries[]; /* 256 entries of 16 bytes */
 
-/* A fault outside every guarded call. */
+/* Reports a fault outside every guarded call and ends. */
 __attribute__((noreturn)) void fault_panic(const struct core *c, const uint64_t *frame);
-/* Loads our interrupt table, with separate stacks for faults, so that even a job that has lost its stack ends with a
- * status. Saves what was loaded; faults_leave restores it. */
+/* Loads our IDT, with separate stacks for faults, so that even a job that has lost its stack ends with a
+ * status. Saves the previous tables, which faults_leave restores. */
 void faults_enter(struct core *c);
 void faults_leave(struct core *c);
-/* guarded_call, after which nothing goes on if a machine check has corrupted the processor's context. */
+/* guarded_call, which resets the machine if a machine check has corrupted the processor's context. */
 uint64_t faults_guarded(struct core *c, uint64_t entry, uint64_t argument, uint64_t stack_top);
 
 /* Waits until a debugger sets RAX to a value other than 0, and returns it: the time limit of jobs in ms. */

@@ -1,5 +1,5 @@
-/* efi/processor/quiet.c: isolation, enter and leave. Order matters: first interrupts are masked, then addresses change,
- * then faults are ours; leaving reverses it. */
+/* efi/processor/quiet.c: enters and leaves isolation. Order matters: first interrupts are masked, then page tables are switched,
+ * then our IDT is loaded; leaving reverses it. */
 #include "efi/processor/quiet.h"
 #include "efi/processor/apic.h"
 #include "efi/firmware/uefi.h"
@@ -11,7 +11,7 @@
 #define CR4_OSFXSR       (1u << 9)
 #define CR4_OSXMMEXCPT   (1u << 10)
 #define CR4_OSXSAVE      (1u << 18)
-#define CR4_CET          (1u << 23) /* recovering from a fault skips returns, which a shadow stack would refuse */
+#define CR4_CET          (1u << 23) /* recovery from a fault skips returns, which a shadow stack does not allow */
 /* x87, SSE, AVX, AVX-512 (opmask, ZMM_Hi256, Hi16_ZMM): SDM vol. 1, 13.1. */
 #define XCR0_WANTED      0xE7u
 #define DIVIDE_128       0xAu
@@ -74,7 +74,7 @@ static void mask_apic(struct core *c)
 		s->lvt_extended[i] = apic_read(extended_lvt(i));
 		apic_write(extended_lvt(i), s->lvt_extended[i] | APIC_MASKED);
 	}
-	/* All are masked: where the firmware left it off (SDM vol. 3, 11.4.7.2), a job's time limit needs it. */
+	/* All entries are masked, so the APIC can be enabled where the firmware left it disabled (SDM vol. 3, 11.4.7.2): a job's time limit needs it. */
 	s->spurious = apic_read(APIC_SPURIOUS);
 	if ((s->spurious & APIC_SOFTWARE_ON) == 0)
 		apic_write(APIC_SPURIOUS, s->spurious | APIC_SOFTWARE_ON);
@@ -103,7 +103,7 @@ static void unmask_apic(struct core *c)
 	for (unsigned i = 0; i < s->extended; i++)
 		apic_write(extended_lvt(i), s->lvt_extended[i]);
 	if (s->deadline_mode && s->tsc_deadline != 0) {
-		/* A write to the timer's entry must be seen before the deadline's (SDM vol. 3, 11.5.4.1). */
+		/* The write to the timer's entry must take effect before the one to the deadline (SDM vol. 3, 11.5.4.1). */
 		__asm__ volatile("mfence" : : : "memory");
 		msr_write(MSR_TSC_DEADLINE, s->tsc_deadline);
 	}
@@ -162,7 +162,7 @@ void quiet_leave(struct core *c)
 		__asm__ volatile("sti" : : : "memory");
 }
 
-/* Still masked; the firmware's count restarts with a full period. */
+/* The entry stays masked; the firmware's count restarts with a full period. */
 static void put_timer_back(const struct core *c)
 {
 	apic_write(APIC_TIMER_INITIAL, 0);
@@ -192,7 +192,7 @@ bool quiet_deadline_arm(struct core *c, uint64_t timer_ticks)
 {
 	if (!c->saved.apic || timer_ticks == 0)
 		return false;
-	/* The firmware's count still runs: it must not end under our vector. Writing 0 stops it (SDM vol. 3, 11.5.4). */
+	/* The firmware's count still runs and must not expire with our vector. Writing 0 stops it (SDM vol. 3, 11.5.4). */
 	apic_write(APIC_LVT_TIMER, APIC_MASKED | VECTOR_DEADLINE);
 	apic_write(APIC_TIMER_INITIAL, 0);
 	apic_write(APIC_TIMER_DIVIDE, DIVIDE_128);
@@ -206,7 +206,7 @@ bool quiet_deadline_arm(struct core *c, uint64_t timer_ticks)
 void quiet_deadline_disarm(struct core *c)
 {
 	apic_write(APIC_LVT_TIMER, APIC_MASKED | VECTOR_DEADLINE);
-	/* An interrupt in flight must arrive now, while our table is loaded. */
+	/* A pending interrupt must be taken now, while our IDT is loaded. */
 	__asm__ volatile("sti; nop; nop; cli" : : : "memory");
 	write_cr8(TPR_ALL);
 	put_timer_back(c);

@@ -1,6 +1,6 @@
 /* efi/processor/smp.c: all processors: started once, each in our mailbox loop until the end.
  *
- * The firmware's time-out is not used: it would reset a processor that is working. An idle one waits by MWAIT on its
+ * The firmware's time-out is not used: it would reset a processor that is running our code. An idle processor waits by MWAIT on its
  * mailbox's line; under a hypervisor, where MWAIT is often a busy loop, by HLT, from which an NMI wakes it; without a local
  * APIC by PAUSE. */
 #include "efi/processor/apic.h"
@@ -15,7 +15,7 @@
 
 #define START_MS   5000u  /* until the first answer; allows for emulators */
 #define READY_MS   2000u  /* from a posted call to its processor's answer */
-#define ABANDON_MS 500u   /* from the NMI that aborts a call to its end */
+#define ABANDON_MS 500u   /* from the NMI that aborts a call to the call's end */
 #define LEAVE_MS   3000u
 
 static const EFI_GUID mp_services = MP_SERVICES_GUID;
@@ -51,7 +51,7 @@ static void park(const struct hw *h, struct core *c)
 	}
 }
 
-/* A job and, if it does not end, the code that undoes it, still under our page tables: sampling left enabled would write through the firmware's. */
+/* Runs a job and, if it faults, its undo routine, still on our page tables: sampling left enabled would write through the firmware's. */
 static uint64_t guarded_job(struct core *c, uint64_t entry, uint64_t undo, uint64_t argument, uint64_t stack_top)
 {
 	uint64_t faulted = faults_guarded(c, entry, argument, stack_top), vector = c->vector, ip = c->ip;
@@ -61,7 +61,7 @@ static uint64_t guarded_job(struct core *c, uint64_t entry, uint64_t undo, uint6
 	return faulted;
 }
 
-/* Returns with our tables still loaded. */
+/* The mailbox loop. Returns with our tables still loaded. */
 static void loop(struct core *c)
 {
 	struct hw *h = c->hw;
@@ -72,7 +72,7 @@ static void loop(struct core *c)
 		while ((n = c->posted) == c->done)
 			park(h, c);
 		if (c->leave) {
-			/* An NMI on its way still meets our table: the firmware's would stop the processor for good. */
+			/* An NMI in flight must still meet our IDT: the firmware's handler would stop the processor for good. */
 			for (c->ready = n; !h->go_home;)
 				relax();
 			break;
@@ -96,7 +96,8 @@ static void loop_and_leave(void *argument)
 	c->answered = 2;
 }
 
-/* Some MP services wait for the procedure's end, with or without an event: then the boot processor never returns to hand out jobs. */
+/* Whether the processor stays. Some MP services wait for the procedure to return, even with an event: the boot processor would never get control
+ * back to post jobs. */
 static bool begins(struct hw *h)
 {
 	for (uint64_t from = read_tsc(); h->began == 0; relax())
@@ -149,10 +150,10 @@ static void post(struct core *c, uint64_t entry, uint64_t undo, uint64_t argumen
 
 enum first_kick { KICK_LATER, KICK_AT_ONCE };
 
-/* One that sleeps has to be woken. */
+/* A halted processor has to be woken. */
 static enum first_kick first_kick(const struct hw *h) { return h->park == PARK_HLT ? KICK_AT_ONCE : KICK_LATER; }
 
-/* Waits until *word is `value`. An NMI every ms wakes one that sleeps without looking. */
+/* Waits until *word is `value`. An NMI every ms wakes a processor that halted just after its test of the mailbox. */
 static bool wait_for(struct hw *h, struct core *c, const volatile uint64_t *word, uint64_t value, uint64_t ms, enum first_kick first)
 {
 	uint64_t from = read_tsc(), kicked = from, now;
@@ -180,7 +181,7 @@ static bool wait_ready(struct hw *h, struct core *c)
 	return false;
 }
 
-/* Waits until `deadline` (TSC), then ends the call by an NMI. False: even that failed; the core is lost. */
+/* Waits until `limit` TSC ticks after `from`, then aborts the call by an NMI. False: even that failed; the core is lost. */
 static bool wait_done(struct hw *h, struct core *c, uint64_t from, uint64_t limit)
 {
 	while (c->done != c->posted && read_tsc() - from < limit)
@@ -295,7 +296,7 @@ enum status cores_run(struct hw *h, struct job *jobs, unsigned n, uint64_t limit
 	}
 	quiet_leave(b);
 	for (unsigned i = 0; i < n; i++) {
-		if (h->cores[jobs[i].core]->left_on && jobs[i].status != ST_OK) /* told here: no firmware is called in between, nor by others */
+		if (h->cores[jobs[i].core]->left_on && jobs[i].status != ST_OK) /* reported here, since no firmware call is allowed earlier or on other processors */
 			print("processors: registers that a job of processor %u had left on could not be restored\n", jobs[i].core);
 		if (jobs[i].status != ST_OK)
 			return jobs[i].status;
@@ -341,7 +342,7 @@ static bool enumerate(struct hw *h, struct mp_services *mp)
 	return true;
 }
 
-/* By start-up messages to h->all[1..]. */
+/* Starts h->all[1..] by start-up messages. */
 static bool start_by_messages(struct hw *h)
 {
 	enum status s = ap_start_all(h, loop);
@@ -352,7 +353,7 @@ static bool start_by_messages(struct hw *h)
 	return s == ST_OK;
 }
 
-/* Whether one of them has answered. */
+/* Whether any processor answers in time. */
 static bool anybody(const struct hw *h)
 {
 	for (uint64_t from = read_tsc(); read_tsc() - from < START_MS * h->tsc_per_ms; relax())
@@ -362,7 +363,7 @@ static bool anybody(const struct hw *h)
 	return false;
 }
 
-/* By start-up messages to processors that MP services know, and must not get back. */
+/* Takes the processors from MP services by start-up messages; the firmware must not get them back. */
 static bool start_taken(struct hw *h)
 {
 	h->started_by = STARTED_BY_NOBODY;
@@ -370,8 +371,8 @@ static bool start_taken(struct hw *h)
 	return start_by_messages(h);
 }
 
-/* Without a firmware time-out and without waiting for the end; the event is signalled when all are back. If the firmware refuses, or no processor
- * comes up, start-up messages start them: an INIT takes the processors from the firmware, which must not get them back. */
+/* Starts all by MP services, without a time-out and without waiting for the end; the event is signalled when all have returned. If the firmware
+ * refuses, or no processor answers, INIT and start-up messages take them from the firmware, which must not get them back. */
 static bool start_all(struct hw *h, struct mp_services *mp, const char *without)
 {
 	EFI_EVENT event = NULL;
@@ -394,7 +395,7 @@ static bool start_all(struct hw *h, struct mp_services *mp, const char *without)
 	return start_taken(h);
 }
 
-/* The firmware has no MP services: start-up messages to the processors that the MADT lists. */
+/* Without MP services: starts the processors that the MADT lists by start-up messages. */
 static bool start_ourselves(struct hw *h)
 {
 	ap_start_enumerate(h);
@@ -483,7 +484,7 @@ bool cores_stop(struct hw *h)
 		ap_start_stop(h);
 		return all && !h->taken_away;
 	}
-	/* The firmware notices their return by a timer of its own. */
+	/* The firmware polls for their return by a timer of its own. */
 	for (unsigned i = 0; all && i < LEAVE_MS / 10; i++) {
 		if (uefi.boot->CheckEvent(h->ap_event) == EFI_SUCCESS) {
 			uefi.boot->CloseEvent(h->ap_event);

@@ -1,4 +1,4 @@
-/* efi/processor/start.h: ways of starting the other processors. Each needs less of the firmware than the one before. */
+/* efi/processor/start.h: methods of starting the other processors. Each needs less of the firmware than the one before. */
 #ifndef EFI_START_H
 #define EFI_START_H
 

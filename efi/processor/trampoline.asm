@@ -1,8 +1,8 @@
-; efi/processor/trampoline.asm: where a processor begins after INIT and a start-up message: real mode, CS the page that the message
+; efi/processor/trampoline.asm: the first code of a processor after INIT and a start-up message: real mode, CS the page that the message
 ; names, IP 0 (SDM vol. 3, 8.4.4). efi/processor/ap_start.c copies these bytes to the start of a page below 1 MiB and fills in the
-; parameters behind them. By way of protected mode to 64-bit mode (SDM vol. 3, 9.8.5) and to a routine of ours.
+; parameters after them. Enters 64-bit mode through protected mode (SDM vol. 3, 9.8.5) and jumps to ENTRY.
 
-; struct ap_start_parameters, efi/processor/ap_start.c: at this offset of the page
+; struct ap_start_parameters, efi/processor/ap_start.c, at this offset in the page
 %define P       0x400
 %define TICKET  P + 0
 %define CR3     P + 4
@@ -38,7 +38,7 @@ trampoline:
 	xor ebx, ebx
 	mov bx, ax
 	shl ebx, 4               ; the page's address
-	; One processor a ticket: who comes too late must not take another's stack.
+	; One ticket per processor: a late one must not use another's stack.
 	xor eax, eax
 	xchg [TICKET], eax
 	test eax, eax
@@ -91,7 +91,7 @@ trampoline_long:
 	mov rdi, [rbx + ARG]
 	movzx eax, word [rbx + CS64]
 	mov rcx, [rbx + ENTRY]
-	mov qword [rsp], 0       ; where the routine would return to: it does not
+	mov qword [rsp], 0       ; return address: the routine never returns
 	push rax
 	push rcx
 	o64 retf

@@ -1,9 +1,9 @@
-; efi/processor/vectors.asm: exceptions and guarded calls. No C runs on a fault that is recovered, so no
+; efi/processor/vectors.asm: exceptions and guarded calls. A fault that is recovered runs no C code, so no
 ; vector register has to be saved.
 ;
 ; All 256 vectors go to one routine. It finds its processor's struct core through GS (quiet_enter
 ; sets it) and, when a guarded call is running, returns into guarded_call as if the call had ended.
-; That return is an IRETQ with a changed frame, which also ends the blocking of NMIs.
+; That return is an IRETQ with a changed frame, which also unblocks NMIs.
 
 %include "efi/processor/vectors.inc"
 
@@ -26,7 +26,7 @@ bits 64
 %define STRAY      96
 
 %define DEADLINE   0xF1
-%define MCG_STATUS 0x17A ; SDM vol. 4: MCIP (bit 2) must be cleared or the next machine check shuts down
+%define MCG_STATUS 0x17A ; SDM vol. 4: MCIP (bit 2) must be cleared, or the next machine check shuts the processor down
 %define X2APIC_EOI 0x80B
 
 section .text
@@ -71,7 +71,7 @@ guarded_call:
 	pop rbp
 	pop rbx
 	ret
-; The fault routine comes here with RSP = RECOVER and RFLAGS clear.
+; The fault routine returns here with RSP = RECOVER and RFLAGS clear.
 recovered:
 	mov rbx, [gs:SELF]
 	mov qword [rbx + RECOVER], 0
@@ -178,7 +178,7 @@ vector_common:
 	and rsp, -16
 	call fault_panic
 
-; uint32_t debugger_wait(void): until a debugger sets RAX, and returns that. Where it finds the processor tells it where we were loaded.
+; uint32_t debugger_wait(void): waits until a debugger sets RAX, and returns it. The RIP that the debugger finds tells it our load address.
 debugger_wait:
 	xor eax, eax
 .again:

@@ -1,12 +1,12 @@
-/* efi/processor/watchdog.c: the watchdogs of the firmware, the chipset and a management controller: which of them exist, and the line that reports
- * them. */
+/* efi/processor/watchdog.c: arms, feeds and disarms the watchdogs of the firmware, the chipset and a management controller, and reports them in
+ * one line. */
 #include "efi/processor/watchdog.h"
 #include "efi/firmware/console.h"
 #include "efi/firmware/fwcfg.h"
 #include "efi/processor/pci.h"
 #include "pmu/text.h"
 
-/* Our code for the firmware's log; below 0x10000 belongs to the firmware. */
+/* Our code for the firmware's log; codes below 0x10000 belong to the firmware. */
 #define FIRMWARE_CODE 0x57A11ull
 
 /* --- registers of this machine ------------------------------------------------------------------------ */
@@ -71,7 +71,7 @@ static bool firmware_set(unsigned seconds)
 	return uefi.boot->SetWatchdogTimer(seconds, FIRMWARE_CODE, 0, NULL) == EFI_SUCCESS;
 }
 
-/* The bridge to ISA, or what is there instead: names a chipset that is not listed. 0: none. */
+/* The ISA bridge, whose id identifies an unlisted chipset. 0: none. */
 static uint32_t bridge(void)
 {
 	for (unsigned device = 0; device < 32; device++)

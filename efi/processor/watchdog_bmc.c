@@ -1,11 +1,11 @@
-/* efi/processor/watchdog_bmc.c: the watchdog of a management controller (BMC): IPMI 2.0, chapter 27, by the KCS interface, chapter 9.
- * Its registers are read until they answer; an ISA read takes a microsecond, so a command ends after seconds at the most. */
+/* efi/processor/watchdog_bmc.c: the watchdog of a management controller (BMC): IPMI 2.0, chapter 27, through the KCS interface, chapter 9.
+ * The status register is polled; an ISA read takes a microsecond, so a command ends after 4 s at most. */
 #include "efi/processor/watchdog_io.h"
 #include "pmu/text.h"
 
 /* Status register: the upper two bits are the state. */
-#define OBF          0x01u /* it has a byte for us */
-#define IBF          0x02u /* it has not yet taken ours */
+#define OBF          0x01u /* output buffer full: it has a byte for us */
+#define IBF          0x02u /* input buffer full: it has not yet taken ours */
 #define STATE        0xC0u
 #define IDLE         0x00u
 #define READING      0x40u
@@ -22,7 +22,7 @@
 #define GET_TIMER    0x25u
 #define USE_OS       0x04u /* SMS/OS */
 #define DO_RESET     0x01u /* hard reset */
-#define CLEAR_OS     0x10u /* the flag that it ended in that use */
+#define CLEAR_OS     0x10u /* clears the flag that the timer expired in that use */
 #define STARTED      0x40u
 #define TICKS_S      10u   /* of 100 ms */
 
@@ -38,7 +38,7 @@ static void command(struct bmc_session *t, uint32_t value) { t->io->write(t->io,
 static void put(struct bmc_session *t, uint32_t value) { t->io->write(t->io, t->b->space, t->b->at, 1, value); }
 static uint8_t get(struct bmc_session *t) { return (uint8_t)t->io->read(t->io, t->b->space, t->b->at, 1); }
 
-/* Waits until it has taken our byte; returns its state. UINT32_MAX: it does not answer. */
+/* Waits until the controller has taken our byte; returns its state. UINT32_MAX: no answer. */
 static uint32_t taken(struct bmc_session *t)
 {
 	uint32_t s = status(t);
@@ -84,13 +84,13 @@ static bool send(struct bmc_session *t, const uint8_t *bytes, unsigned n)
 	return true;
 }
 
-/* The answer's length, at most BMC_BYTES of it kept. */
+/* Receives an answer, of which at most BMC_BYTES bytes are kept; returns their number, 0 on an error. */
 static unsigned receive(struct bmc_session *t, uint8_t answer[BMC_BYTES])
 {
 	for (unsigned n = 0;;) {
 		const uint32_t state = taken(t);
 		if (state == IDLE) {
-			if ((status(t) & OBF) != 0) /* some interfaces have no last byte here */
+			if ((status(t) & OBF) != 0) /* some interfaces send no last byte here */
 				(void)get(t);
 			return n;
 		}
@@ -103,7 +103,7 @@ static unsigned receive(struct bmc_session *t, uint8_t answer[BMC_BYTES])
 	}
 }
 
-/* After an error the interface is reset (figure 9-8), as far as it responds. */
+/* Resets the interface after an error (figure 9-8), as far as it responds. */
 static void call_back(struct bmc_session *t)
 {
 	(void)taken(t);
@@ -116,13 +116,13 @@ static void call_back(struct bmc_session *t)
 	(void)receive(t, answer);
 }
 
-/* A command and its data; *answer starts after the completion code. False: no answer, or the command was refused. */
+/* Sends a command with its data; *answer starts after the completion code. False: no answer, or the command was refused. */
 static bool ask(const struct watchdog_bmc *b, const struct watchdog_io *io, const uint8_t *bytes, unsigned n, uint8_t *answer, unsigned wanted)
 {
 	struct bmc_session t = { b, io, READS_MAX };
 	uint8_t got[BMC_BYTES] = { 0 };
 	if (io->read(io, b->space, b->at + b->spacing, 1) == 0xFF)
-		return false; /* nobody is there */
+		return false; /* no device answers there */
 	for (unsigned tries = 0; tries < 2 && t.left != 0; tries++) {
 		const unsigned have = send(&t, bytes, n) ? receive(&t, got) : 0;
 		if (have >= 3 && got[0] == (bytes[0] | 4) && got[1] == bytes[1]) {
@@ -159,11 +159,11 @@ bool watchdog_bmc_arm(struct watchdog_bmc *b, const struct watchdog_io *io, unsi
 	b->armed = false;
 	if (b->at == 0 || !ask(b, io, bytes, sizeof(bytes), was, sizeof(was)))
 		return false;
-	b->ran = (was[0] & STARTED) != 0; /* an OS load timer of the firmware's, which would end the run */
+	b->ran = (was[0] & STARTED) != 0; /* the firmware's timer for loading an OS, which would end the run */
 	memcpy(b->settings, was, 6);
 	b->settings[0] &= (uint8_t)~STARTED; /* in Set this bit requests that the timer keeps running */
 	if ((b->settings[0] & 7) == 0)
-		b->settings[0] |= USE_OS; /* not set since power-on; use 0 is reserved and would be refused */
+		b->settings[0] |= USE_OS; /* use 0: not set since power-on; it is reserved and would be refused */
 	b->settings[3] = 0; /* flags to clear */
 	if (!set(b, io, ours) || !watchdog_bmc_feed(b, io)) {
 		(void)set(b, io, b->settings);

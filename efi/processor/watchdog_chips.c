@@ -1,11 +1,11 @@
-/* efi/processor/watchdog_chips.c: the watchdog timers of chipsets that tables/watchdogs.csv lists. A timer that is locked, already
- * runs for someone else or does not keep what is written is not used, and stays as found. */
+/* efi/processor/watchdog_chips.c: the watchdog timers of the chipsets in tables/watchdogs.csv. A timer that is locked, already
+ * in use or does not keep written values is not used, and is left as found. */
 #include "efi/processor/watchdog_io.h"
 #include "pmu/text.h"
 
 /* TCO, Intel 316972 13.9: offsets from the TCO base; a tick is 0.6 s (Bay Trail and Braswell: 1 s), and the second time-out in a row resets. */
 #define TCO_RLD      0x00
-#define TCO_TMR1     0x01 /* of ICH to ICH5: one byte of 6 bits */
+#define TCO_TMR1     0x01 /* of ICH to ICH5: 6 bits of a byte */
 #define TCO1_STS     0x04
 #define TCO2_STS     0x06
 #define TCO1_CNT     0x08
@@ -16,13 +16,13 @@
 #define TCO_TIMER    0x03FFu
 #define TCO_TIMER1   0x3Fu
 #define TCO_LEAST    4u
-#define ACPI_BASE    0x40u    /* of the bridge's configuration; + 4: its control */
+#define ACPI_BASE    0x40u    /* in the bridge's configuration space; + 4: its control register */
 #define NO_REBOOT_D4 0x02u    /* ICH to ICH5: bit 1 of the bridge's register D4 */
 #define GCS_OFFSET   0x3410u
 #define NO_REBOOT_GCS 0x20u
-#define TCO_BASE     0x50u    /* of the SMBus function's configuration, 100 series and later; + 4: its control, bit 8 on */
-#define P2SB         0x1F0100u /* device 31, function 1: a base address in 10 and 14, hidden by bit 0 of E1 */
-#define SMBUS_CONTROL     0xC6000Cu /* there: the SMBus's private registers, general control */
+#define TCO_BASE     0x50u    /* in the SMBus function's configuration space, 100 series and later; + 4: its control register, bit 8 on */
+#define P2SB         0x1F0100u /* device 31, function 1: a base address in 10 and 14; bit 0 of E1 hides it */
+#define SMBUS_CONTROL     0xC6000Cu /* offset from there: general control of the SMBus's private registers */
 #define SMBUS_CONTROL_DNV 0xCF000Cu
 #define NO_REBOOT_P2SB 0x02u
 #define BAY_DECODED  0x02u     /* Bay Trail: of the bridge's registers 40 (ACPI base) and 44 (power management's base) */
@@ -30,7 +30,7 @@
 #define BAY_PMC_CFG  0x08u
 #define APOLLO_PMC   0x0D0100u /* Apollo Lake: device 13, function 1 has power management's base in 10, and the ACPI base in 20 */
 #define APOLLO_PMC_CFG 0x1008u
-#define APOLLO_ACPI  0x400u    /* where that one reads 0: it is no proper base address (coreboot, soc/intel/apollolake/pmc.c) */
+#define APOLLO_ACPI  0x400u    /* used if the ACPI base reads 0: it is no regular base address register (coreboot, soc/intel/apollolake/pmc.c) */
 #define NO_REBOOT_PMC 0x10u
 
 /* 6300ESB, Intel 300641 16: PCI offsets 0x60 and 0x68, timers in memory; a tick is 2^15 cycles of 33 MHz. */
@@ -41,10 +41,10 @@
 #define ESB_TIMER1   0x00
 #define ESB_TIMER2   0x04
 #define ESB_RELOAD   0x0C
-#define ESB_TICKS_SHIFT 9 /* half of a second's 2^10: two timers run in sequence */
+#define ESB_TICKS_SHIFT 9 /* half of the 2^10 ticks of a second: two timers run in sequence */
 
-/* AMD: 44413 (SB700), 45482 (SB800), 52740 (FCH): the timer's two registers in memory, and what switches it on in the power
- * management registers, by ports or, where those are gone, in memory. */
+/* AMD: 44413 (SB700), 45482 (SB800), 52740 (FCH): the timer's two registers are in memory; power management registers, which are reached
+ * by ports or, on chipsets without these, in memory, enable it. */
 #define PM_INDEX     0xCD6u
 #define PM_DATA      0xCD7u
 #define PM_MEMORY    0xFED80300u
@@ -85,7 +85,7 @@ static void set_port16(const struct watchdog_chip_state *c, const struct watchdo
 	io->write(io, IN_PORTS, c->base + reg, 2, value);
 }
 
-/* The address of the P2SB bridge's registers; the firmware hides the bridge, and finds it hidden again. */
+/* The address of the P2SB bridge's registers; if the firmware has hidden the bridge, it is hidden again afterwards. */
 static uint64_t p2sb_base(const struct watchdog_io *io)
 {
 	const bool hidden = io->read(io, IN_CONFIG, P2SB, 2) == 0xFFFF;
@@ -117,7 +117,7 @@ static bool tco_find_apollo(struct watchdog_chip_state *c, const struct watchdog
 	return true;
 }
 
-/* Fills c->base, and c->addresses[0] if NO_REBOOT is in memory. */
+/* Sets c->base, and c->addresses[0] if NO_REBOOT is in memory. */
 static bool tco_find(struct watchdog_chip_state *c, const struct watchdog_io *io, uint8_t kind)
 {
 	if (kind == WATCHDOG_TCO3)
@@ -141,7 +141,7 @@ static bool tco_find(struct watchdog_chip_state *c, const struct watchdog_io *io
 	return bridge != 0;
 }
 
-/* The register that says whether a time-out resets. */
+/* The register that controls whether a time-out resets. */
 static uint32_t no_reboot(const struct watchdog_chip_state *c, const struct watchdog_io *io, uint8_t kind)
 {
 	return kind == WATCHDOG_TCO1 ? config(c, io, 0xD4, 1) : kind == WATCHDOG_TCO6 ? port16(c, io, TCO1_CNT) : io->read(io, IN_MEMORY, c->addresses[0], 4);
@@ -183,7 +183,7 @@ static void set_tco_timer(const struct watchdog_chip_state *c, const struct watc
 
 static void tco_feed(const struct watchdog_chip_state *c, const struct watchdog_io *io, uint8_t kind)
 {
-	set_port16(c, io, TCO1_STS, 0x0008); /* or the next time-out were the second; write one to clear */
+	set_port16(c, io, TCO1_STS, 0x0008); /* otherwise the next time-out would be the second; write one to clear */
 	if (kind == WATCHDOG_TCO1)
 		io->write(io, IN_PORTS, c->base + TCO_RLD, 1, 1);
 	else
@@ -201,7 +201,7 @@ static void tco_disarm(const struct watchdog_chip_state *c, const struct watchdo
 
 static const char *tco_arm(struct watchdog_chip_state *c, const struct watchdog_io *io, uint8_t kind, unsigned seconds)
 {
-	const uint32_t most = kind == WATCHDOG_TCO1 ? TCO_TIMER1 : TCO_TIMER, tenths = kind == WATCHDOG_TCO3 ? 10 : 6; /* of a second, a tick */
+	const uint32_t most = kind == WATCHDOG_TCO1 ? TCO_TIMER1 : TCO_TIMER, tenths = kind == WATCHDOG_TCO3 ? 10 : 6; /* of a second, per tick */
 	unsigned ticks = seconds * 10 / tenths / 2;
 	if (!tco_find(c, io, kind))
 		return off;
@@ -210,7 +210,7 @@ static const char *tco_arm(struct watchdog_chip_state *c, const struct watchdog_
 	c->saved[2] = no_reboot(c, io, kind);
 	if ((c->saved[0] & TCO_LOCK) != 0)
 		return taken;
-	set_port16(c, io, TCO1_CNT, c->saved[0] | TCO_HALT); /* it may be about to expire for the second time, which has had no effect so far */
+	set_port16(c, io, TCO1_CNT, c->saved[0] | TCO_HALT); /* it may be about to expire for the second time, which without NO_REBOOT would reset */
 	set_port16(c, io, TCO2_STS, 0x0002); /* SECOND_TO_STS: write one to clear */
 	set_no_reboot(c, io, kind, (kind == WATCHDOG_TCO6 ? c->saved[2] | TCO_HALT : c->saved[2]) & ~no_reboot_bit(kind));
 	const bool strapped = (no_reboot(c, io, kind) & no_reboot_bit(kind)) != 0;
@@ -258,7 +258,7 @@ static const char *esb_arm(struct watchdog_chip_state *c, const struct watchdog_
 	if ((c->saved[2] & (ESB_LOCKED | ESB_ENABLE)) != 0)
 		return taken;
 	c->base = bar & ~0xFu;
-	set_config(c, io, 4, 2, c->saved[1] | 2); /* its memory answers */
+	set_config(c, io, 4, 2, c->saved[1] | 2); /* enables its memory space */
 	set_config(c, io, ESB_CONFIG, 2, 0x0003); /* no interrupt at the first time-out, a reset at the second */
 	for (unsigned i = 0; i < 2; i++) {
 		esb_unlock(c, io);
@@ -310,7 +310,7 @@ static enum fch_layout fch_layout(const struct watchdog_chip_state *c, const str
 	return revision >= 0x41 ? FCH_PORTS : FCH_SB800;
 }
 
-/* The two power management registers that are changed: decoding, and the timer's unit. SB700 has the first one in its configuration. */
+/* The two power management registers that are changed: decoding, and the timer's unit. On the SB700 the first is in configuration space. */
 static const struct { uint8_t decode, unit; } fch_registers[] = { { 0x41, 0x69 }, { 0x48, 0x4C }, { 0x00, 0x03 }, { 0x00, 0x03 } };
 
 static uint32_t fch_decode(const struct watchdog_chip_state *c, const struct watchdog_io *io)
@@ -328,7 +328,7 @@ static void fch_put(const struct watchdog_chip_state *c, const struct watchdog_i
 		set_pm(c, io, fch_registers[c->layout].decode, decode);
 }
 
-/* A unit of one second, and the timer's registers decoded. */
+/* Sets the unit to one second and enables the decoding of the timer's registers. */
 static void fch_switch_on(const struct watchdog_chip_state *c, const struct watchdog_io *io)
 {
 	const uint32_t decode = c->saved[0], unit = c->saved[1];
@@ -399,7 +399,7 @@ static const struct watchdog_chip *listed(uint32_t id)
 	return NULL;
 }
 
-/* Bus 0 has the south bridge; a 6300ESB's timer, also as an add-in, is there too. */
+/* The south bridge is on bus 0, as is a 6300ESB's timer, even on an add-in card. */
 void watchdog_chip_arm(struct watchdog_chip_state *to, const struct watchdog_io *io, unsigned seconds)
 {
 	memset(to, 0, sizeof(*to));
