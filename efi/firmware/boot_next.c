@@ -41,5 +41,5 @@ void boot_next_clear(void)
 	if (option_read("BootCurrent", &current) != ST_OK || option_read("BootNext", &next) != ST_OK || next != current)
 		return;
 	if (next_write(NULL, 0) != ST_OK)
-		return; /* one boot more of the stick */
+		return; /* the stick boots once more */
 }

@@ -7,7 +7,7 @@
 #include "pmu/text.h"
 
 #define LINE_STATUS 5     /* of a UART's registers */
-#define READY       0x20u /* its transmitter takes a byte */
+#define READY       0x20u /* the transmitter accepts a byte */
 #define READS_MAX   1000000u /* about a second; at 1200 baud a byte takes 9 ms */
 #define STUCK_MAX   3u
 #define DEBUG_PORT 0xE9  /* QEMU -debugcon; reads back 0xE9 where it exists */
@@ -18,11 +18,11 @@ struct console console;
 static const EFI_GUID global_variable = EFI_GLOBAL_VARIABLE;
 static const EFI_GUID graphics_output = EFI_GRAPHICS_OUTPUT_PROTOCOL_GUID;
 
-/* The PC's serial ports, by the number that ACPI gives them. */
+/* The PC's serial ports, by their ACPI number. */
 static const uint16_t ports[4] = { 0x3F8, 0x2F8, 0x3E8, 0x2E8 };
 
-/* Does a list of device paths (a variable's value) name a UART (type 3, subtype 14)? *port is that of an ACPI device PNP0501
- * (type 2, subtype 1) which is its parent, 0 for another parent. */
+/* Whether a list of device paths (a variable's value) contains a UART (type 3, subtype 14). *port: of its parent if that is an
+ * ACPI device PNP0501 (type 2, subtype 1), else 0. */
 static bool names_uart(const uint8_t *at, size_t bytes, uint16_t *port)
 {
 	static const uint8_t pnp0501[4] = { 0xD0, 0x41, 0x01, 0x05 };
@@ -54,7 +54,7 @@ static bool firmware_serial(uint16_t *port)
 	return names_uart(value, bytes, port);
 }
 
-/* A UART keeps what is written to its scratch register (offset 7). */
+/* A UART's scratch register (offset 7) keeps written values. */
 static bool uart_answers(uint16_t port)
 {
 	uint8_t old = in8(port + 7), a, b;
@@ -78,8 +78,8 @@ static void uart_init(uint16_t port)
 	out8(port + 4, 0x03);
 }
 
-/* Bounded: a dead line must not hang the run, nor make it crawl. After a byte that was not taken nothing waits until the line
- * takes one, and after three such times never again. */
+/* Bounded: a dead line must neither hang nor slow the run. After a byte that was not accepted, bytes are dropped without a wait until the
+ * line accepts one; after three such failures the line is not used again. */
 static void uart_byte(uint8_t c)
 {
 	unsigned most = console.stuck ? 1 : READS_MAX, i = 0;
@@ -152,7 +152,7 @@ void console_open(void)
 		print("console: no serial port; the log is on the screen alone\n");
 }
 
-/* At the rate that the firmware has set there. */
+/* Keeps the baud rate that the firmware has set. */
 void console_serial_port(uint16_t port)
 {
 	if (port == 0 || port == console.port || !uart_answers(port))
@@ -167,7 +167,7 @@ void console_serial_port(uint16_t port)
 
 void print_raw(const char *s)
 {
-	/* The UART is the firmware's or ours; either accepts bytes while no other code runs. */
+	/* Whether the UART is the firmware's or ours, it may be written while no other code runs. */
 	raw_bytes(s, console.own_serial || console.firmware_serial);
 }
 
@@ -197,7 +197,7 @@ static void firmware_text(const char *s)
 
 void console_log(const char *s)
 {
-	/* The firmware's console would write to the screen that we draw: its serial line is then ours. */
+	/* The firmware's console would write to the screen that we draw, so we write to its serial line ourselves. */
 	raw_bytes(s, console.own_serial || (console.drawn != NULL && console.firmware_serial));
 	if (console.drawn == NULL)
 		firmware_text(s);

@@ -1,9 +1,9 @@
-/* efi/firmware/exit.h: how a run of the application ends, for the scripts that started it.
+/* efi/firmware/exit.h: the application's exit status, for the scripts that started it.
  *
  * The last line on every console is "stallmeter: end status N"; 0 to 4 have the meaning of the host command's exit status.
- * With `end = exit` the application then writes EXIT_PORT_BASE + N to QEMU's isa-debug-exit port, and QEMU ends with (value
- * << 1) | 1: always odd and never 1, so that neither a shutdown nor a triple fault (both 0), nor a QEMU that did not start
- * (1), looks like success.
+ * With `end = exit` the application then writes EXIT_PORT_BASE + N to QEMU's isa-debug-exit port, and QEMU exits with (value
+ * << 1) | 1: always odd and never 1, and so distinct from a shutdown or a triple fault (both 0) and from a QEMU that did not
+ * start (1).
  *
  *   N  meaning                                              exit status of QEMU
  *   0  every row ended as expected                          33

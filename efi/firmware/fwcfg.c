@@ -1,7 +1,7 @@
 /* efi/firmware/fwcfg.c: QEMU's firmware configuration device (docs/specs/fw_cfg.txt of QEMU): a 16-bit selector at port
  * 0x510, data byte by byte at 0x511; item 0 reads "QEMU", item 0x19 is the directory: big-endian count, then entries of 64
- * bytes {size32, select16, reserved16, name[56]}. Only accessed if CPUID shows a hypervisor: the ports may belong to
- * something else otherwise. */
+ * bytes {size32, select16, reserved16, name[56]}. Accessed only if CPUID shows a hypervisor: otherwise the ports may belong to
+ * another device. */
 #include "efi/firmware/fwcfg.h"
 #include "efi/firmware/console.h"
 #include "efi/firmware/uefi.h"

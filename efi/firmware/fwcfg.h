@@ -10,15 +10,15 @@
 #define FWCFG_TEST    "opt/stallmeter/test"
 /* opt/stallmeter/without: "mp-services" makes the application behave as if the firmware had none, with
  * "mp-services,memory-types" other processors also start without MTRRs; "mp-start" as if MP services refused to start a
- * processor, "mp-answer" as if they started none; "processors" as if no table named another one; "watchdog" as if the
- * chipset had none. */
+ * processor, "mp-answer" as if they started none; "processors" as if no table listed another one; "watchdog" as if there were
+ * neither a chipset's nor a management controller's. */
 #define FWCFG_WITHOUT "opt/stallmeter/without"
 
-/* opt/stallmeter/crash: "KIND:ROW,...": once the row has begun, the machine hangs with interrupts off ("hang") or on
+/* opt/stallmeter/crash: "KIND:ROW,...": when the row begins, the machine hangs with interrupts off ("hang") or on
  * ("idle"), shuts down by a triple fault ("triple") or resets ("reset"). */
 #define FWCFG_CRASH "opt/stallmeter/crash"
 
-/* opt/stallmeter/acpi: damages a table, see efi/platform/fault_inject.c. */
+/* opt/stallmeter/acpi: damages a table: efi/platform/fault_inject.c. */
 #define FWCFG_ACPI "opt/stallmeter/acpi"
 
 /* The text of an item, zero-terminated. ST_MISSING: not in QEMU, or no such item;

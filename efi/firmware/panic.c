@@ -5,13 +5,13 @@
 
 void panic_leave_qemu(enum exit_status status)
 {
-	/* On a real machine the port may be anything (the old coprocessor's): it is not touched there. */
+	/* On a real machine the port may belong to another device (the old coprocessor): it is not written there. */
 	if (console.hypervisor)
 		out8(EXIT_PORT, (uint8_t)(EXIT_PORT_BASE + status));
 }
 
-/* The reset control register of PC chipsets (port 0xCF9): 0x06 is a hard reset; where there is none, the keyboard controller's line to the
- * processor (port 0x64, 0xFE). */
+/* The reset control register of PC chipsets (port 0xCF9): 0x06 is a hard reset; on machines without it, the keyboard controller pulses the
+ * processor's reset line (port 0x64, 0xFE). */
 void panic_reset(void)
 {
 	out8(0xCF9, 0x02);

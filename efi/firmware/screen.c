@@ -1,5 +1,5 @@
-/* efi/firmware/screen.c: see screen.h. Lines from the top: progress, its bar, an empty one, then the log; a page has its
- * title, an empty line, the page, and the keys last. */
+/* efi/firmware/screen.c: see screen.h. Lines from the top: progress, its bar, an empty one, then the log. A page: two title
+ * lines, the page, an empty line, the keys. */
 #include "efi/firmware/screen.h"
 #include "efi/firmware/console.h"
 
@@ -14,7 +14,7 @@ static void show(struct screen *s, unsigned y, unsigned height)
 	if (y >= s->canvas.height)
 		return;
 	height = height > s->canvas.height - y ? s->canvas.height - y : height;
-	/* a failure changes nothing: the same text is on the serial line and in the files */
+	/* a failure is ignored: the same text is on the serial line and in the files */
 	(void)s->output->Blt(s->output, (EFI_GRAPHICS_OUTPUT_BLT_PIXEL *)(void *)s->canvas.at, EfiBltBufferToVideo, 0, y, 0, y,
 	                     s->canvas.width, height, (UINTN)s->canvas.width * sizeof(uint32_t));
 }
@@ -27,7 +27,7 @@ static unsigned log_top(const struct screen *s)
 enum status screen_open(struct screen *s)
 {
 	memset(s, 0, sizeof(*s));
-	/* With two adapters the first one found may be dark: the console's is the one that somebody looks at. */
+	/* With two adapters the first one found may have no monitor; the user looks at the console's. */
 	s->output = uefi.system->ConsoleOutHandle != NULL ? uefi_protocol(uefi.system->ConsoleOutHandle, &graphics_output) : NULL;
 	if (s->output == NULL)
 		s->output = uefi_locate(&graphics_output);
@@ -151,7 +151,7 @@ void screen_page(struct screen *s, const struct screen_pages *p, unsigned page, 
 	screen_pages_draw(p, page, &s->canvas, 2 * h, last - h);
 	(void)canvas_text(&s->canvas, 0, last, COLOUR_MARK, keys, (size_t)-1);
 	show(s, 0, s->canvas.height);
-	/* the next output begins a new log */
+	/* further output begins on the last line */
 	s->column = 0;
 	s->y = last;
 	s->shown_permille = 1001;

@@ -13,7 +13,7 @@ static void part(const struct serial *s, char file, unsigned line, unsigned numb
 	text_fmt(&t, "%08x %c %u %u %u", s->tag, file, line, number, parts);
 	uint64_t h = fnv1a64(fnv1a64(fnv1a64(FNV1A64_START, head, t.length), " ", 1), bytes, n);
 	text_init(&t, at, sizeof(at));
-	/* A transient line of the console may be there. */
+	/* The cursor may be at the end of the console's transient line. */
 	text_fmt(&t, "\r\n@sm %s %08x ", head, (unsigned)(h ^ h >> 32));
 	text_bytes(&t, bytes, n);
 	text_fmt(&t, "\r\n");

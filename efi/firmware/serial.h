@@ -1,4 +1,4 @@
-/* efi/firmware/serial.h: the lines of a run's files on the serial line, so that its log is a complete copy of the run.
+/* efi/firmware/serial.h: sends the lines of a run's files over the serial line, so that its log is a complete copy of the run.
  *
  *   @sm TAG FILE LINE PART PARTS SUM TEXT
  *
@@ -13,15 +13,16 @@
 struct serial {
 	uint32_t tag;
 	unsigned journal_line;
-	void (*working)(void *self); /* called now and then: a line of all pairs of hundreds of processors takes minutes. NULL: nothing */
+	void (*working)(void *self); /* called after each part: a line of all pairs of hundreds of processors takes minutes. NULL: none */
 	void *self;
 };
 
-/* A run begins, or continues behind the journal that it has. The last line of that may not have reached the line when the machine stopped. */
+/* Begins a run, or continues one after its journal, whose last line is sent again: it may not have reached the serial line when the machine
+ * stopped. */
 void serial_begin(struct serial *s, const char *run, const char *journal, size_t n);
-/* Bytes appended to the journal, complete lines. */
+/* Sends complete lines that were appended to the journal. */
 void serial_journal(struct serial *s, const char *bytes, size_t n);
-/* All lines of another file. */
+/* Sends all lines of another file. */
 void serial_file(const struct serial *s, char file, const char *bytes, size_t n);
 
 #endif

@@ -1,4 +1,4 @@
-/* efi/firmware/string.c: functions that gcc may call by itself and the firmware lacks. In words of 8 bytes: an emulator
+/* efi/firmware/string.c: functions that gcc may call implicitly and the firmware lacks. They use 8-byte words: an emulator
  * executes a string instruction element by element, each slower than a store. */
 #include "pmu/base.h"
 

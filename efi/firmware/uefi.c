@@ -1,4 +1,4 @@
-/* efi/firmware/uefi.c: small wrappers of the firmware's services. */
+/* efi/firmware/uefi.c: wrappers of the firmware's services. */
 #include "efi/firmware/uefi.h"
 
 struct uefi uefi;
@@ -54,7 +54,7 @@ static bool is_memory(uint32_t type)
 	return type != EfiUnusableMemory && type != EfiMemoryMappedIO && type != EfiMemoryMappedIOPortSpace && type < EfiMaxMemoryType;
 }
 
-/* The memory map, to be freed with pages_put(map, *held); *size bytes of descriptors, *step each. NULL: none. */
+/* The memory map, to be freed with pages_put(map, *capacity): *size bytes of descriptors, *step bytes each. NULL: none. */
 static uint8_t *memory_map(UINTN *size, UINTN *step, UINTN *capacity)
 {
 	UINTN key;
@@ -101,7 +101,7 @@ bool uefi_memory_is_ram(uint64_t at, uint64_t bytes)
 	bool found = false;
 	for (UINTN i = 0; map != NULL && i + step <= size && !found; i += step) {
 		const EFI_MEMORY_DESCRIPTOR *d = (const EFI_MEMORY_DESCRIPTOR *)(map + i);
-		/* Firmware lists ECAM itself as reserved: that does not count as memory. */
+		/* Firmware lists ECAM as reserved: that does not count as memory. */
 		found = is_memory(d->Type) && d->Type != EfiReservedMemoryType && d->PhysicalStart < at + bytes &&
 		        at < d->PhysicalStart + (d->NumberOfPages << 12);
 	}

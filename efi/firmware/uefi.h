@@ -14,22 +14,22 @@ struct uefi {
 extern struct uefi uefi;
 
 void uefi_init(EFI_HANDLE image, EFI_SYSTEM_TABLE *system);
-/* A firmware status as one of ours. */
+/* Converts a firmware status to one of ours. */
 enum status uefi_status(EFI_STATUS s);
 /* The one instance of a protocol, NULL if there is none. */
 void *uefi_locate(const EFI_GUID *guid);
 /* A protocol of a handle, NULL if it has none. */
 void *uefi_protocol(EFI_HANDLE handle, const EFI_GUID *guid);
-/* The vendor table of the configuration table, NULL if there is none. */
+/* The vendor table with this GUID, NULL if there is none. */
 const void *uefi_table(const EFI_GUID *guid);
-/* Whether the firmware's memory map says that all these bytes are memory: an address from a damaged table is not dereferenced. */
+/* Whether all these bytes are memory in the firmware's map: an address from a damaged table must not be dereferenced. */
 bool uefi_memory_holds(uint64_t at, uint64_t bytes);
-/* Whether one of these bytes is usable memory in the firmware's map: then no device is there. */
+/* Whether any of these bytes is usable memory in the firmware's map, and so no device's. */
 bool uefi_memory_is_ram(uint64_t at, uint64_t bytes);
 /* Zeroed pages for `bytes` bytes, NULL if out of memory. */
 void *pages_get(size_t bytes);
 void pages_put(void *at, size_t bytes);
-/* ASCII of a UCS-2 text of at most `units` units, zero-terminated; others become '?'.
+/* Converts a UCS-2 text of at most `units` units to zero-terminated ASCII; other characters become '?'.
  * False if a unit was not printable ASCII, blank, tab, CR or LF. */
 bool uefi_ascii(const CHAR16 *from, size_t units, char *to, size_t capacity);
 void uefi_ucs2(const char *from, CHAR16 *to, size_t capacity_units);

@@ -1,4 +1,4 @@
-/* efi/network/address.c: RFC 3986 as far as a machine's settings need it: no user, no query, no IPv6 in brackets, no escapes. */
+/* efi/network/address.c: the subset of RFC 3986 that settings need: no user, no query, no IPv6 in brackets, no escapes. */
 #include "efi/network/address.h"
 #include "pmu/text.h"
 
@@ -7,7 +7,7 @@ static bool letter_or_digit(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-/* A path without segments "." and "..", and without empty ones. */
+/* A path without empty segments and without "." and "..". */
 static bool good_path(const char *p)
 {
 	for (; *p != 0; p++) {
@@ -76,7 +76,7 @@ bool address_folder(char *to, size_t capacity, const char *file, size_t n)
 	size_t end = 0, root = 0;
 	for (size_t i = 0; i < n && file[i] != 0 && file[i] != '?' && file[i] != '#'; i++) {
 		if (file[i] == '/' && root < 3)
-			root++; /* two after the scheme, then the first of the path */
+			root++; /* two slashes after the scheme, then the path's first */
 		if (file[i] == '/')
 			end = i + 1;
 	}

@@ -1,4 +1,4 @@
-/* efi/network/address.h: addresses of servers and files as texts: http://SERVER[:PORT]/FOLDER/, https://, tftp://. */
+/* efi/network/address.h: addresses of servers and files as text: http://SERVER[:PORT]/FOLDER/, https://, tftp://. */
 #ifndef EFI_NETWORK_ADDRESS_H
 #define EFI_NETWORK_ADDRESS_H
 
@@ -15,11 +15,12 @@ struct address {
 	const char *path;           /* in the text, from its first slash on */
 };
 
-/* The whole text is an address. ST_SYNTAX: it is not; for tftp the server must be four numbers, since that protocol's driver resolves no names. */
+/* Parses a text that is an address and nothing else, or ST_SYNTAX. For tftp the server must be an IPv4 address, since that protocol's driver
+ * resolves no names. */
 MUST_CHECK enum status address_parse(struct address *a, const char *text);
-/* Four decimal numbers with points between them. */
+/* Parses an IPv4 address in dotted decimal. */
 MUST_CHECK enum status address_ipv4(const char *text, uint8_t out[4]);
-/* The folder of a file's address into `to`, with its slash; false if it has none or does not fit. A query is not part of it. */
+/* Copies the folder of a file's address to `to`, with its slash and without a query. False: it has none, or it does not fit. */
 bool address_folder(char *to, size_t capacity, const char *file, size_t n);
 
 #endif

@@ -1,12 +1,12 @@
-/* efi/network/http.c: GET and PUT by EFI_HTTP_PROTOCOL. Each transfer has a child, and so a connection, of its own: nothing of a
- * connection that broke is left. */
+/* efi/network/http.c: GET and PUT by EFI_HTTP_PROTOCOL. Each transfer has its own child and so its own connection: a broken
+ * connection leaves no state behind. */
 #include "efi/network/transfer.h"
 #include "pmu/text.h"
 
 #define URL_UNITS (ADDRESS_TEXT * 2)
-#define HTTP_ERROR_STATUS EFIERR(35) /* EFI_HTTP_ERROR: an answer of 400 or more */
+#define HTTP_ERROR_STATUS EFIERR(35) /* EFI_HTTP_ERROR: a status code of 400 or more */
 
-/* The numbers of UEFI 2.10, 29.6.4's EFI_HTTP_STATUS_CODE in its order. */
+/* The status codes in the order of EFI_HTTP_STATUS_CODE, UEFI 2.10, 29.6.4. */
 static const uint16_t codes[] = {
 	0, 100, 101, 200, 201, 202, 203, 204, 205, 206, 300, 301, 302, 303, 304, 305, 307, 400, 401, 402, 403, 404, 405, 406, 407, 408,
 	409, 410, 411, 412, 413, 414, 415, 416, 417, 500, 501, 502, 503, 504, 505, 308,
@@ -18,7 +18,7 @@ struct exchange {
 	struct network_wait wait;
 	struct http_token token;
 	struct http_message message;
-	size_t length;              /* of the answer's body as the server said */
+	size_t length;              /* of the response's body, by its Content-Length */
 	bool has_length;
 };
 
@@ -36,7 +36,7 @@ static enum status wait_for(struct exchange *x)
 	return s;
 }
 
-/* Reads the length, and frees what the driver allocated. */
+/* Reads Content-Length and frees the headers, which the driver allocated. */
 static void take_headers(struct exchange *x)
 {
 	static const char name[] = "content-length";
@@ -74,7 +74,7 @@ static enum status request(struct exchange *x, const struct transfer_job *j)
 	struct http_header put[] = { { (CHAR8 *)"Host", (CHAR8 *)host }, { (CHAR8 *)"User-Agent", (CHAR8 *)"Stallmeter" },
 		{ (CHAR8 *)"Connection", (CHAR8 *)"close" }, { (CHAR8 *)"Content-Type", (CHAR8 *)"application/octet-stream" },
 		{ (CHAR8 *)"Content-Length", (CHAR8 *)length },
-		{ (CHAR8 *)"If-None-Match", (CHAR8 *)"*" } /* RFC 9110, 13.1.2: only if there is no such file */ };
+		{ (CHAR8 *)"If-None-Match", (CHAR8 *)"*" } /* RFC 9110, 13.1.2: only if the file does not exist */ };
 	struct http_request r = { .method = j->to != NULL ? HTTP_METHOD_GET : HTTP_METHOD_PUT, .url = url };
 	x->message = (struct http_message){ .data.request = &r, .headers = j->to != NULL ? 3 : COUNT_OF(put), .header = put,
 		.body_bytes = j->to != NULL ? 0 : j->count, .body = j->to != NULL ? NULL : (VOID *)(uintptr_t)j->bytes };
@@ -86,7 +86,7 @@ static enum status request(struct exchange *x, const struct transfer_job *j)
 	return s == ST_OK ? uefi_status(x->token.status) : s;
 }
 
-/* The answer and, for a GET, its body. A PUT's body is not read: EDK II would wait for one, which an answer of length 0 lacks. */
+/* Receives the response and, for a GET, its body. That of a PUT is not read: EDK II would wait for it even if its length is 0. */
 static enum status response(struct exchange *x, const struct transfer_job *j, struct transfer_answer *out)
 {
 	struct http_response r = { .status = 0 };
@@ -148,7 +148,7 @@ void transfer_http(const struct network *n, const struct transfer_job *j, struct
 		out->status = request(&x, j);
 	if (out->status == ST_OK)
 		out->status = response(&x, j, out);
-	network_child_close(&x.child); /* before its event goes */
+	network_child_close(&x.child); /* before its event is closed */
 	network_wait_close(&x.wait);
 	code = out->code;
 	if (out->status != ST_OK)

@@ -1,4 +1,4 @@
-/* efi/network/network.c: cards and waiting. */
+/* efi/network/network.c: see network.h. */
 #include "efi/network/network.h"
 
 #define PATH_BYTES_MAX 4096u
@@ -19,7 +19,7 @@ static void take_path(struct origin_server *o, EFI_HANDLE handle)
 		origin_take_path(o, path, PATH_BYTES_MAX);
 }
 
-/* The addresses that PXE received, as far as it reports them: UEFI 2.10, 24.3. */
+/* Takes the addresses that PXE received, as far as it reports them: UEFI 2.10, 24.3. */
 static void take_pxe(struct origin_server *o, EFI_HANDLE handle)
 {
 	static const EFI_GUID pxe_guid = EFI_PXE_BASE_CODE_PROTOCOL_GUID;
@@ -36,7 +36,7 @@ static void take_pxe(struct origin_server *o, EFI_HANDLE handle)
 		origin_take_boot_file(o, boot->Raw, sizeof(boot->Raw));
 }
 
-/* The handle at or above `handle` in the device path that has the service. */
+/* The handle with the service: `handle` or one above it in its device path. */
 static EFI_HANDLE with_service(EFI_HANDLE handle, const EFI_GUID *service)
 {
 	EFI_GUID guid = *service;
@@ -45,14 +45,14 @@ static EFI_HANDLE with_service(EFI_HANDLE handle, const EFI_GUID *service)
 	return path != NULL && uefi.boot->LocateDevicePath(&guid, &path, &found) == EFI_SUCCESS ? found : NULL;
 }
 
-/* PXE does not pass on the router's address, so HTTP would reach only its own subnet. */
+/* Sets the gateway: PXE does not pass the router's address on, and HTTP would reach only its own subnet. */
 static void tell_router(const struct network *n)
 {
 	struct ip4_config *c = n->card == NULL ? NULL : uefi_protocol(n->card, &ip4_config);
 	EFI_IPv4_ADDRESS router;
 	memcpy(router.Addr, n->gateway, 4);
 	if (c != NULL && !zeros(n->gateway))
-		(void)c->set_data(c, IP4_GATEWAY, sizeof(router), &router); /* refused where DHCP decides; the card then learns it from DHCP */
+		(void)c->set_data(c, IP4_GATEWAY, sizeof(router), &router); /* refused under a DHCP policy; the card then gets it by DHCP */
 }
 
 void network_open(struct network *n)
@@ -72,9 +72,9 @@ void network_open(struct network *n)
 	tell_router(n);
 }
 
-/* --- a card of our own choice --------------------------------------------------------------------- */
+/* --- a card that the application did not boot from -------------------------------------------------- */
 
-/* Fast boots leave cards without drivers: the base class 2 of PCI is the network's. */
+/* Connects drivers to network cards (PCI base class 2), which a fast boot leaves without. */
 static void connect_cards(void)
 {
 	static const EFI_GUID pci_io = EFI_PCI_IO_PROTOCOL_GUID;

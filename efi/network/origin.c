@@ -1,4 +1,4 @@
-/* efi/network/origin.c: the contents of device paths and DHCP answers. Lengths come from firmware and network: each is checked against the bytes
+/* efi/network/origin.c: parses device paths and DHCP answers. Lengths come from firmware and network: each is checked against the bytes
  * available. */
 #include "efi/network/origin.h"
 #include "pmu/text.h"
@@ -38,7 +38,7 @@ void origin_take_path(struct origin_server *o, const uint8_t *path, size_t bytes
 	}
 }
 
-/* An option's bytes, NULL if it is not there or shorter than `least`. */
+/* An option's bytes, NULL if it is absent or shorter than `least`. */
 static const uint8_t *option(const uint8_t *packet, size_t bytes, uint8_t code, size_t least, size_t *length)
 {
 	for (size_t at = DHCP_OPTIONS; at < bytes && packet[at] != OPTION_END;) {
@@ -69,7 +69,7 @@ static void boot_file(struct origin_server *o, const uint8_t *packet, size_t byt
 		name = v;
 		length = n;
 	} else if ((v = option(packet, bytes, OPTION_OVERLOAD, 1, &n)) != NULL && (v[0] & 1) != 0) {
-		return; /* the field has options instead */
+		return; /* the field holds options instead */
 	}
 	text_init(&t, all, sizeof(all));
 	text_fmt(&t, "tftp://%u.%u.%u.%u/", server[0], server[1], server[2], server[3]);

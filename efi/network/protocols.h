@@ -1,6 +1,6 @@
-/* efi/network/protocols.h: interfaces of the firmware's network by the UEFI specification 2.10 that GNU-EFI does not declare:
- * HTTP (29.6), TFTP (30.3), the addresses of a network card (28.5), TLS (28.10, whether there is any). Members that are not
- * called are pointers without a type. */
+/* efi/network/protocols.h: network protocols of the UEFI specification 2.10 that GNU-EFI does not declare:
+ * HTTP (29.6), TFTP (30.3), the addresses of a network card (28.5), TLS (28.10, only its presence). Members that are not
+ * called are untyped pointers. */
 #ifndef EFI_NETWORK_PROTOCOLS_H
 #define EFI_NETWORK_PROTOCOLS_H
 
@@ -25,12 +25,12 @@ struct http_config {
 	struct http_access4 *access4;
 };
 struct http_request { UINT32 method; CHAR16 *url; };
-struct http_response { UINT32 status; }; /* its place in the list of 29.6.4, not the number on the wire */
+struct http_response { UINT32 status; }; /* index in the list of 29.6.4, not the HTTP status code */
 struct http_header { CHAR8 *name, *value; };
 struct http_message {
 	union { struct http_request *request; struct http_response *response; } data;
 	UINTN headers;
-	struct http_header *header;      /* of a response: ours to free, by FreePool, with each name and value */
+	struct http_header *header;      /* of a response: the caller frees it, and each name and value, by FreePool */
 	UINTN body_bytes;
 	VOID *body;
 };

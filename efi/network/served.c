@@ -3,7 +3,7 @@
 #include "efi/firmware/console.h"
 #include "pmu/text.h"
 
-#define ASKED_TIMES 3u /* a server that just sent the application answers; a lost packet must not cost the run */
+#define ASKED_TIMES 3u /* the server has just sent the application; a lost packet must not cost the run */
 
 static void uuid_name(struct text *t, const uint8_t u[16])
 {
@@ -13,7 +13,7 @@ static void uuid_name(struct text *t, const uint8_t u[16])
 		text_fmt(t, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", u[order[i]]);
 }
 
-/* All zeros: not set; all ones: not set yet (DSP0134 7.2.1). */
+/* All zeros: no UUID; all ones: not set yet (DSP0134 7.2.1). */
 static bool uuid_set(const uint8_t u[16])
 {
 	bool set = false;

@@ -1,6 +1,6 @@
-/* efi/network/tftp.c: reading and writing by EFI_MTFTP4_PROTOCOL. RFC 1350 has no folders to make and no way to ask whether a
- * file is there; a server that does not overwrite answers with error 6, or, if the file's mode forbids it, with 2 (access violation) or, as
- * tftpd-hpa, with 0 and the system's words. */
+/* efi/network/tftp.c: reads and writes by EFI_MTFTP4_PROTOCOL. RFC 1350 can neither create folders nor test whether a
+ * file exists; a server that does not overwrite answers with error 6 or, if the file's mode forbids writing, with 2 (access violation) or,
+ * like tftpd-hpa, with 0 and the system's error text. */
 #include "efi/network/transfer.h"
 #include "pmu/text.h"
 
@@ -33,7 +33,7 @@ static EFI_STATUS EFIAPI poll(void *protocol)
 
 static enum status run(struct tftp_protocol *tftp, struct network_wait *wait, const struct transfer_job *j, struct transfer_answer *out, struct answer *h)
 {
-	struct tftp_option block = { (CHAR8 *)"blksize", (CHAR8 *)"1428" }; /* RFC 2348: fills an Ethernet frame with room to spare */
+	struct tftp_option block = { (CHAR8 *)"blksize", (CHAR8 *)"1428" }; /* RFC 2348: fits an Ethernet frame with room to spare */
 	const char *name = j->address->path + 1;
 	struct tftp_token token = { .event = wait->done, .file = (CHAR8 *)(uintptr_t)name, .options = 1, .option = &block, .bytes = j->count,
 		.buffer = j->to != NULL ? j->to : (VOID *)(uintptr_t)j->bytes, .context = h, .check_packet = check_packet };

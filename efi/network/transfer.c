@@ -1,4 +1,4 @@
-/* efi/network/transfer.c: chooses the protocol, and explains a failure. */
+/* efi/network/transfer.c: chooses the protocol and explains failures. */
 #include "efi/network/transfer.h"
 #include "pmu/text.h"
 

@@ -8,7 +8,7 @@
 #define PIECE_MAX  0x40000u /* below any server's limit */
 #define WAIT_MAX_S 60u
 #define CHECK_MS   100u
-#define CLAIM_S    20u      /* requests for a number in a row; the next attempt continues there */
+#define CLAIM_S    20u      /* of consecutive requests for a number; the next attempt continues there */
 
 static uint64_t now_ms(const struct upload *u)
 {
@@ -63,8 +63,8 @@ static void succeeded(struct upload *u)
 	u->failures = 0;
 }
 
-/* Makes a folder of the run's own: the first number under which the server takes run.txt. Every run begins with this file, so that one is never
- * mistaken for another. A request without an answer may have arrived: its number is then left with run.txt alone. */
+/* Claims a folder for the run: the first number under which the server accepts run.txt. Every upload begins with this file, so that two runs never
+ * share a folder. A request that got no answer may have arrived: its number then keeps run.txt alone. */
 static enum transfer claim(struct upload *u)
 {
 	char dir[UPLOAD_DIR], address[UPLOAD_DIR + UPLOAD_NAME], about[UPLOAD_DIR];
@@ -96,7 +96,7 @@ static enum transfer claim(struct upload *u)
 	return TRANSFER_DONE;
 }
 
-/* One attempt at one file. `tried`: these bytes were sent before, and no answer came. */
+/* Tries once to send a file. `tried`: the same bytes were sent before without an answer. */
 static enum transfer put(struct upload *u, const char *name, const void *bytes, size_t n, bool tried)
 {
 	char address[UPLOAD_DIR + UPLOAD_NAME];
@@ -107,7 +107,7 @@ static enum transfer put(struct upload *u, const char *name, const void *bytes, 
 	text_init(&t, address, sizeof(address));
 	text_fmt(&t, "%s%s", u->dir, name);
 	transfer_put(u->network, address, bytes, n, &a);
-	/* A PUT is complete or absent; TFTP leaves a part of a file whose transfer broke, and that file cannot be written again. */
+	/* A PUT is complete or absent; a broken TFTP transfer leaves part of a file, which cannot be written again. */
 	if (a.is == TRANSFER_EXISTS && tried && !str_starts(address, "tftp:"))
 		a.is = TRANSFER_DONE;
 	if (a.is == TRANSFER_DONE)
@@ -122,7 +122,7 @@ bool upload_put(struct upload *u, const char *name, const void *bytes, size_t n,
 	return put(u, name, bytes, n, again) == TRANSFER_DONE;
 }
 
-/* A piece of the journal, of whole lines. */
+/* Sends a piece of the journal that consists of complete lines. */
 static enum transfer put_piece(struct upload *u)
 {
 	char name[UPLOAD_NAME];
@@ -142,7 +142,7 @@ static enum transfer put_piece(struct upload *u)
 		text_fmt(&t, "-%u", u->piece_again + 1);
 	text_fmt(&t, ".jsonl");
 	enum transfer r = put(u, name, u->journal + u->sent, u->piece_end - u->sent, tried);
-	if (r == TRANSFER_EXISTS) { /* of an earlier boot, which did not note how long it is */
+	if (r == TRANSFER_EXISTS) { /* from an earlier boot, which did not record its length */
 		u->piece_again++;
 		u->piece_end = 0;
 		u->conflict = u->conflict || u->piece_again > 9;
@@ -156,7 +156,7 @@ static enum transfer put_piece(struct upload *u)
 	return r;
 }
 
-/* Sends the kept files in order, until one fails. */
+/* Sends the queued files in order, until one fails. */
 static enum transfer put_files(struct upload *u)
 {
 	while (u->count > 0) {

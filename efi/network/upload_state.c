@@ -1,4 +1,4 @@
-/* efi/network/upload_state.c: uploads over several boots of a stick. */
+/* efi/network/upload_state.c: see upload_state.h; resumes uploads of earlier boots of the stick. */
 #include "efi/network/upload_state.h"
 #include "efi/firmware/console.h"
 #include "pmu/text.h"
@@ -19,7 +19,7 @@ static void path_of(char *to, size_t capacity, const char *run, const char *name
 	text_fmt(&t, "results\\%s\\%s", run, name);
 }
 
-/* ST_MISSING: none; a damaged one counts as none. */
+/* ST_MISSING: there is none, or it is damaged. */
 static enum status note_read(struct note *n, struct files *files, const char *run)
 {
 	char path[RUN_PATH_MAX], *text;
@@ -67,7 +67,7 @@ void upload_state_save(const struct upload *u, enum upload_progress progress)
 		print("upload: " UPLOAD_STATE " cannot be written (%s)\n", status_name(s));
 }
 
-/* Of the run that is open. */
+/* Name of the open run. */
 static const char *run_name(const struct upload *u)
 {
 	const char *name = u->files->run_path;
@@ -89,21 +89,21 @@ void upload_resume(struct upload *u)
 		str_copy(u->dir, sizeof(u->dir), n.to);
 		u->sent = n.journal;
 	}
-	/* A run that continues does not write this file again. */
+	/* A resumed run does not write this file again. */
 	path_of(path, sizeof(path), name, "machine.txt");
 	if (files_read(u->files, path, FILE_BYTES_MAX, &text, &bytes, &pages_bytes) == ST_OK) {
 		u->resumed = true;
 		upload_file(u, "machine.txt", text, bytes);
 		pages_put(text, pages_bytes);
 	}
-	upload_state_save(u, UPLOAD_BEGUN); /* from here on it is known that this run is to be sent */
+	upload_state_save(u, UPLOAD_BEGUN); /* records from now on that this run is to be sent */
 }
 
 /* --- earlier runs ---------------------------------------------------------------------------------- */
 
 struct earlier { struct upload *u; void (*feed)(const void *self); const void *self; bool stop; };
 
-/* Sends all files of a run again: the server refuses those that it has, and says so. */
+/* Sends all files of a run again; the server reports those that it already has. */
 static void send_run(void *self, const char *run)
 {
 	static const char *const names[] = { "journal.jsonl", "machine.txt", "results.json", "penalties.csv", "report.html", "plan.txt",

@@ -7,10 +7,10 @@
 #define UPLOAD_STATE "upload.txt"
 
 enum upload_progress { UPLOAD_BEGUN, UPLOAD_DONE };
-/* Writes it for the run that u->files has open; nothing without a stick. */
+/* Writes it for the run that u->files has open; no effect without a stick. */
 void upload_state_save(const struct upload *u, enum upload_progress progress);
 
-/* One file of a run; `again`: it may be there already. */
+/* Sends a file of a run; `again`: the server may already have it. */
 bool upload_put(struct upload *u, const char *name, const void *bytes, size_t n, bool again);
 
 #endif
