@@ -229,7 +229,7 @@ static enum status prepare_streams(struct stat_workload *w)
 	c->pairs = c->moves && c->pairs <= w->windows_run ? w->windows_run + 1 : c->pairs;
 	if (c->starts_bytes)
 		st = multicore_lead(c, c->count);
-	for (unsigned i = 0; i < c->count; i++) /* the leading units are others */
+	for (unsigned i = 0; i < c->count; i++) /* multicore_lead has set other units */
 		c->members[i].units = w->units;
 	return st == ST_OK && w->row->target == TARGET_DRAM ? multicore_flush(c, c->count) : st;
 }

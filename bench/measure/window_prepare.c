@@ -32,7 +32,7 @@ void window_warm_arguments(const struct bench *b, const struct working_set *w, c
 	arguments[5] = begin;
 }
 
-/* The first array that a pass covers: if a stream writes past the caches, they hold only what it reads. */
+/* The first array that a pass covers: if a stream's stores bypass the caches, these hold only what it reads. */
 static unsigned first_warmed(const struct row *r, const struct working_set *w)
 {
 	return r->prepare == PREPARE_READ && w->kernel->stores && w->kernel->loads;

@@ -11,8 +11,8 @@
 /* Under light load a load rarely waits, and by chance. The longer window covers the whole ring, and each round's shorter one skips the next part, so
  * that every node counts equally often, alone and loaded. */
 #define LIGHT_TIMES 4u            /* longer window over shorter one */
-#define LIGHT_MOST 8u             /* rounds at most, as a multiple, until */
-#define LIGHT_SURE 400            /* the mean's standard error is at most 1/N: of some hundred cycles about LEAST_MILLI, the tolerance of the value */
+#define LIGHT_MOST 8u             /* multiple of the rounds, at most, until the mean is accurate: */
+#define LIGHT_SURE 400            /* its standard error is at most 1/N; of some hundred cycles that is about LEAST_MILLI, the tolerance of the value */
 #define ROUNDS_FACTOR 2u
 #define WINDOW_SCALE 16u          /* real cores take some hundred ns to start together */
 #define INJECTED_BYTES 0x100000u  /* of each other core's array on a simulated machine: more than it reads in a window */
@@ -81,7 +81,7 @@ static enum status loaded_window(struct loaded *l, unsigned n, uint32_t delay, u
 	for (unsigned i = 1; i < n && st == ST_OK; i++) {
 		struct working_set *w = &c->members[i].set;
 		const uint64_t read = c->members[i].units * w->shape.step_bytes; /* bytes read since the flush */
-		/* a random start: walking the same DRAM banks in step, or not, would be chance that all windows share */
+		/* a random start: with a fixed one, all windows would share the chance that cores walk the same DRAM banks in step, or not */
 		const uint64_t from = c->members[i].arguments[5], upto = w->shape.array_bytes - from < read ? w->shape.array_bytes - from : read;
 		const uint64_t again[2][6] = { { w->map.va + from, upto / w->shape.line_bytes, w->shape.line_bytes },
 		                               { w->map.va, (read - upto) / w->shape.line_bytes, w->shape.line_bytes } };
@@ -317,8 +317,8 @@ static enum status loaded(struct loaded *l, struct row_result *out)
 	out->series.column_count = 3;
 	if (st == ST_OK)
 		st = loaded_by(l, kernels[0], out);
-	/* One wrapper's line that the others have evicted from the last level is too much among 32 loads: the cold wrapper. Where they evict none, it
-	 * would only add DRAM accesses to the windows. */
+	/* Among 32 loads, a single line of the wrapper that the others have evicted from the last level is too much: then the cold wrapper. Where
+	 * they evict none, it would only add DRAM accesses to the windows. */
 	if (st == ST_OK && out->status == ROW_UNPROVEN && l->cores.counting.proof_count && kernels[1])
 		st = loaded_by(l, kernels[1], out);
 	if (st != ST_OK)

@@ -1,4 +1,4 @@
-/* bench/multicore/matrix.h: one measurement for each pair of cores: what a line costs that another core holds. */
+/* bench/multicore/matrix.h: one measurement for each pair of cores: the cost of a line that another core holds. */
 #ifndef BENCH_MATRIX_H
 #define BENCH_MATRIX_H
 
@@ -12,7 +12,7 @@ bool matrix_bimodal(const int64_t *sorted, unsigned n, int64_t *low, int64_t *hi
 void matrix_row(struct bench *b, const struct row *r, struct row_result *out);
 /* A JSON object. */
 void matrix_json(struct text *t, const struct matrix *m);
-/* The memory that the matrix of such a row takes at most. */
+/* Upper bound of the memory for the matrix of such a row. */
 size_t matrix_bytes(const struct bench *b);
 
 #endif

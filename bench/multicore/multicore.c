@@ -3,10 +3,10 @@
 
 #define TOGETHER_PART 8u /* of a run: all windows have begun within its first eighth */
 /* Spreads close seeds apart (2^64 over the golden ratio: Knuth, volume 3, 6.4). xorshift adds without carry, so streams of close seeds differ by
- * nearly constants: in a quarter of all pairs of windows two cores would keep their distance of another pair. */
+ * nearly constants: in a quarter of all pairs of windows, two cores would be as far apart as in another pair. */
 #define SCATTER 0x9E3779B97F4A7C15ull
 #define PAIR_SEEDS 256u  /* seeds of one pair of windows; members beyond share them with another pair's */
-#define FIRST_SLOT 16u   /* of the data space, in GiB: those before belong to what runs beside */
+#define FIRST_SLOT 16u   /* GiB of the data space before the members' parts: they belong to methods that run beside */
 
 enum status multicore_begin(struct multicore *c, struct bench *b, const struct row *r)
 {
@@ -196,8 +196,8 @@ uint64_t multicore_ticks(const struct multicore *c, unsigned n)
 	return most;
 }
 
-/* Where a core's part of the data space begins: behind those of the members before it, each a GiB, or as many halvings of it as let all processors in,
- * or several of these where a last level is so large. */
+/* Start of a member's part of the data space, behind those of the members before it. A part is a GiB, halved until all processors have one; a
+ * member with larger arrays takes several. */
 static uint64_t member_va(const struct multicore *c, unsigned member)
 {
 	uint64_t part = PAGE_1G, va = SPACE_DATA + FIRST_SLOT * PAGE_1G;
@@ -235,7 +235,7 @@ enum status multicore_map(struct multicore *c, unsigned member, unsigned node, s
 	return st;
 }
 
-/* Cores with lower numbers that are threads of the same core. */
+/* The number of threads of the same core with lower numbers. */
 static unsigned thread_of(const struct bench *b, unsigned core)
 {
 	unsigned n = 0;

@@ -67,8 +67,7 @@ void multicore_everybody(struct multicore *c);
 /* Writes to `out` why a multicore row failed. */
 void multicore_failed(const struct multicore *c, enum status st, struct row_result *out);
 
-/* A row of all cores is noisy if fewer cores, those of one of its points before the last, moved a quarter more: what else runs on the machine has
- * taken a core away. */
+/* A row of all cores is noisy if fewer cores, at one of its earlier points, were faster by a quarter: other software has taken a core away. */
 void multicore_judge_points(const unsigned *cores, const int64_t *rates_milli, unsigned count, struct row_result *out);
 /* Measures a row of ORDER_MULTICORE, ORDER_NODES. */
 void multicore_row(struct bench *b, const struct row *r, struct row_result *out);

@@ -12,23 +12,23 @@
 
 #define ROUNDS_SIMULATED 3u   /* for the row's value, after one uncounted round (none after passes over an L2 or L3); one for other points */
 #define ROUNDS_LEAST 5u       /* where the shortest windows count */
-#define WARM_MOST 16u         /* and at most where arrays stay in an L2 or L3: until most agree with their median to one part in WARM_SURE */
+#define WARM_MOST 16u         /* the most where arrays stay in an L2 or L3: until most rounds agree with their median within 1/WARM_SURE */
 #define WARM_SURE 200
-#define MOVED_LEAST 4u        /* with start offsets: rounds until the mean's standard error */
-#define MOVED_SURE 300        /* is below 1/N of it */
-#define COLD_MOST 16u         /* rounds at most where lines are flushed */
-#define WIDE_MOST 64u         /* and where offsets differ so much that their spread would be called noise; then */
+#define MOVED_LEAST 4u        /* least rounds with start offsets; then until the mean is accurate: */
+#define MOVED_SURE 300        /* its standard error is below 1/N of it */
+#define COLD_MOST 16u         /* most rounds where lines are flushed */
+#define WIDE_MOST 64u         /* the same where offsets differ so much that their spread would count as noise; then */
 #define WIDE_SURE 40          /* the mean is good enough if its standard error is below 1/N of it */
-#define FILL_MOST 8u          /* rounds at most where lines are not flushed: windows are twice as long there */
+#define FILL_MOST 8u          /* most rounds where lines are not flushed: windows are twice as long there */
 #define ROUNDS 15u
 #define ROUNDS_FACTOR 2u      /* runs that did not start together are repeated, up to as many again */
-#define FEWER_FASTER 4        /* fewer cores are faster by one part in so many: noise */
+#define FEWER_FASTER 4        /* fewer cores that are faster by 1/N: noise */
 #define POINTS_MOST 32u       /* points of the curve: the number of cores doubles */
 #define NODES_MOST 8u         /* nodes whose pairs the series can hold */
 
 struct point {
 	int64_t rate_milli, spread_milli, counts[ROW_PROOFS_MAX];
-	int64_t events_micro[ROW_EVENTS_MAX]; /* an iteration */
+	int64_t events_micro[ROW_EVENTS_MAX]; /* per iteration */
 	unsigned good, rejected;
 	bool sure; /* the mean is known although offsets differ (WIDE_SURE) */
 	struct traffic_result traffic;
@@ -43,8 +43,8 @@ static bool is_wide(const struct pair *pairs, unsigned n, uint64_t units)
 	return reduce_slope(pairs, n, (int64_t)units, STAT_MEDIAN, &s) == ST_OK && reduce_is_noisy(s.spread_micro, s.value_micro, n, STAT_MEDIAN, &why);
 }
 
-/* What runs between jobs only lengthens windows in the L1, some of either length, on some cores. On a simulated machine nothing else differs
- * between them: the slowest core's slope of its own shortest windows. */
+/* The slope of each core's own shortest windows, of the slowest core. Code between jobs only lengthens windows in the L1: some of either length,
+ * on some cores. On a simulated machine nothing else differs between them. */
 static int64_t least_slope(const struct multicore *c, unsigned n, int64_t units)
 {
 	int64_t most = 0;
@@ -351,7 +351,7 @@ static enum status curve(struct multicore *c, struct row_result *out)
 		out->samples += p.good;
 	}
 	for (unsigned i = 0; st == ST_OK && i < count; i++)
-		if (rates[i]) /* a point without a good window is none */
+		if (rates[i]) /* a point without a good window is left out */
 			series_add(&out->series, (int64_t[]){ (int64_t)points[i] * 1000, rates[i] });
 	if (st == ST_OK)
 		take(c, &value, out);

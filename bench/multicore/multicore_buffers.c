@@ -14,13 +14,13 @@
 #define MANY_CORES 8u         /* with more cores, windows of all cores are twice as long */
 #define VALUE_WINDOWS 64u     /* of a row's value, with all cores running */
 #define FILL_ROOM 2u          /* with start offsets, each window's room exceeds its need by this factor, */
-#define LEAD_UNITS 32u        /* including some uncounted iterations that run ahead */
+#define LEAD_UNITS 32u        /* uncounted iterations ahead of each window, which are part of the need */
 #define L3_CORES 4u           /* cores of an L3 that its windows are sized for: with fewer, one that ends early counts for more */
 #define SOCKET_CORES 12u      /* cores of a socket that DRAM windows are sized for */
 #define COLD_TIMES 4u         /* longer DRAM window over shorter one: the slope loses little to the shorter */
-#define COLD_BYTES 0x100000u  /* of arrays whose lines are flushed, provided it exceeds such a window COLD_STARTS times: the window may */
+#define COLD_BYTES 0x100000u  /* least size of arrays whose lines are flushed */
 #define EMPTY_TIMES 2u        /* passes over an L2 to evict all of it */
-#define COLD_STARTS 4u        /* start anywhere in it, hence in any DRAM row and at any distance from the other cores */
+#define COLD_STARTS 4u        /* the same in longer windows: a window may start anywhere, hence in any DRAM row and at any distance from the other cores */
 
 /* With few cores a socket each touches few pages per window, so the prefetchers' restart at page ends and the slowest core's tail weigh more.
  * Such windows are longer by this factor. */
@@ -66,9 +66,9 @@ static uint32_t window_through_l2(const struct multicore *c, unsigned at_once, u
 	return window;
 }
 
-/* With many cores the slowest finishes late by a varying amount. Long windows keep that tail, and the interleaving of dirty victims in a
- * victim last level, below the tolerance. A window from a private cache beyond the L1 evicts the wrapper's lines from the L1 even when it is
- * short: four such lines were a fiftieth of 64 iterations. */
+/* With many cores the slowest finishes late by a varying amount. Long windows keep that tail, and the interleaving of dirty victims in a victim
+ * last level, below the tolerance. A window from a private cache beyond the L1 evicts the wrapper's lines from the L1 even when it is short:
+ * otherwise four such lines took a fiftieth of the time of 64 iterations. */
 static uint32_t window_of(const struct multicore *c, unsigned at_once)
 {
 	const struct cpu_cache *last = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu));
@@ -80,7 +80,7 @@ static uint32_t window_of(const struct multicore *c, unsigned at_once)
 
 	while ((c->row->target == TARGET_L2 || c->row->target == TARGET_L3) && l1 && k && (uint64_t)window * k->data_bytes < 2 * l1->bytes)
 		window *= 2;
-	if (c->row->target == TARGET_L1 && c->b->a->kind == ACCESS_SIM && k && k->data_bytes >= WIDE_BYTES * k->instructions) /* how it begins and ends were 2 % of 64 iterations */
+	if (c->row->target == TARGET_L1 && c->b->a->kind == ACCESS_SIM && k && k->data_bytes >= WIDE_BYTES * k->instructions) /* its start and end took 2 % of 64 iterations */
 		window *= 4;
 	while (c->row->target == TARGET_L1 && l1 && k && window < lap_of_l1(c, l1, k))
 		window *= 2;

@@ -5,7 +5,7 @@
 enum status multicore_width_choose(struct multicore *c, unsigned n, struct row_result *out)
 {
 	const uint64_t units = (uint64_t)multicore_window(c) * multicore_times(c->row);
-	const uint64_t skew_bytes = c->members[0].set.shape.skew_bytes; /* alike on all */
+	const uint64_t skew_bytes = c->members[0].set.shape.skew_bytes; /* the same for all */
 	const struct stream_choice *fastest;
 	enum status st = ST_OK;
 	struct trial t;
@@ -20,7 +20,7 @@ enum status multicore_width_choose(struct multicore *c, unsigned n, struct row_r
 	for (; st == ST_OK && vector_width_goes_on(&t, c->b); t.tries++)
 		for (unsigned i = 0; i < t.count && st == ST_OK; i++) {
 			const unsigned whose = vector_width_choice(&t, i);
-			bool together; /* one run in many that did not start together is accepted */
+			bool together; /* a run that did not start together, one in many, is accepted */
 
 			bench_working(c->b);
 			for (unsigned m = 0; m < n; m++) {

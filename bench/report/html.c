@@ -73,7 +73,7 @@ void html_name(struct html *h, const char *s)
 {
 	for (char one[2] = ""; *s; s++) {
 		one[0] = *s;
-		if ((unsigned char)*s >= 0x80) { /* no name of ours: whole */
+		if ((unsigned char)*s >= 0x80) { /* not one of our names: written whole */
 			html_text(h, s);
 			return;
 		}
@@ -225,7 +225,7 @@ static void page_head(struct html *h)
 	text_fmt(&h->t, "</h1>\n");
 }
 
-/* What most readers look for first: load to use of each level, and what one core reads from memory. */
+/* The figures that most readers look for first: load to use of each level. */
 static void key_figures(struct html *h)
 {
 	static const char *const levels[][2] = { { "load.l1.latency", "L1" }, { "load.l2.latency", "L2" }, { "load.l3.latency", "L3" },
@@ -294,7 +294,7 @@ static void page_summary(struct html *h, const char *note)
 	text_fmt(&h->t, "</header>\n<main><section>");
 }
 
-/* The list of contents, into the place that page_summary left: what sections there are is known at the end. */
+/* Inserts the list of contents at the place that page_summary noted: the sections are known only at the end. */
 static void page_contents(struct html *h)
 {
 	char at[4096];
@@ -319,7 +319,7 @@ static void page_contents(struct html *h)
 	h->t.length += nav.t.length;
 }
 
-/* Keys that the parts draw, or that are no section. */
+/* Whether a part draws the key, or it is no section. */
 static bool is_drawn(const char *key)
 {
 	static const char *const keys[] = { "schema", "version", "simulated", "backend", "build", "label", "settings", "machine", "cpuid",

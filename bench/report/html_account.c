@@ -126,7 +126,7 @@ static void draw_stack(struct html *h, const struct doc_node *workload, unsigned
 	text_fmt(&h->t, "\n");
 }
 
-/* A workload's split of cycles: one row of the workload table. */
+/* A cell with a part of the cycles and its share of all. */
 static void share_cell(struct html *h, int64_t part, int64_t all)
 {
 	text_fmt(&h->t, "<td class=\"n\">%lld<br><small>", (long long)part);

@@ -269,7 +269,7 @@ void html_histograms(struct html *h)
 
 /* --- core to core ------------------------------------------------------------------------------ */
 
-#define CORES_DRAWN 32         /* more cores than this: neighbours share one square, the median of the first pair */
+#define CORES_DRAWN 32         /* most rows and columns; beyond it, neighbouring cores share a square, which shows the median of their first pair */
 
 struct heat { unsigned cores, step; int64_t low, high; };
 

@@ -79,7 +79,7 @@ static void pairs(struct html *h, const struct doc_node *object, const char *cap
 {
 	html_table(h, caption, "what|value");
 	for (const struct doc_node *c = doc_begin(h->d, object); c; c = doc_next(h->d, c)) {
-		if (!str_equal(c->key, "row_ms")) /* for machines */
+		if (!str_equal(c->key, "row_ms")) /* read by programs only */
 			pair(h, c);
 	}
 	html_table_end(h);

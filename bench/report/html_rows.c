@@ -60,7 +60,7 @@ static void published_cell(struct html *h, const struct doc_node *row)
 	text_fmt(&h->t, "<td></td><td></td>");
 }
 
-/* The first row that has this reason, which says it for all that do. */
+/* The first row with this reason; the others refer to it. */
 static const struct doc_node *first_with(struct html *h, const char *reason)
 {
 	const struct doc_node *r = doc_begin(h->d, doc_get(h->d, doc_root(h->d), "rows"));
@@ -229,7 +229,7 @@ static void parts_line(struct html *h, const struct doc_node *row, const struct 
 	text_fmt(&h->t, "</tr>\n");
 }
 
-/* A section's heading once, whichever of its tables is the first. */
+/* Writes the section's heading once, before whichever of its tables is the first. */
 static void parts_heading(struct html *h, bool *open)
 {
 	if (!*open)

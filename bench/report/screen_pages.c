@@ -7,7 +7,7 @@
 #define HEAD_LINES 1u          /* on each page of the table */
 #define NAME_COLUMNS 36u
 
-/* Ends at the page's edge, with a mark there if anything is missing. */
+/* Cuts the line at the page's edge and marks the cut. */
 static void cut(const struct screen_pages *p, char *line)
 {
 	size_t n = str_length(line);

@@ -12,7 +12,7 @@ static const char *blanks(const char *p, const char *end)
 
 static unsigned hex_digit(char c);
 
-/* From the character after the backslash to the end of the escape; NULL if there is no such escape. */
+/* The last character of the escape that begins with the backslash before p; NULL if there is no such escape. */
 static const char *escape_end(const char *p, const char *end)
 {
 	static const char letters[] = "\"\\/bfnrt";

@@ -17,12 +17,12 @@
 struct suite_summary {
 	struct disturbances disturbances;
 	struct freq_locks locks;  /* locked clocks, of the kind of cores whose rows run */
-	struct { const char *core_kind; struct freq_locks locks; } locks_before[CORE_KINDS_MAX]; /* and of the kinds before */
+	struct { const char *core_kind; struct freq_locks locks; } locks_before[CORE_KINDS_MAX]; /* of the kinds of cores whose rows ran before */
 	unsigned kinds_before;
 	const char *core_kind;    /* NULL: all cores are alike */
 	struct box_types boxes;   /* uncore boxes that the rows found */
 	unsigned rows, by_status[ROW_STATUS_COUNT];
-	unsigned unexpected;      /* simulated: neither ok nor an expected unsupported; else rows against --expect */
+	unsigned unexpected;      /* simulated: rows that are neither ok nor unsupported as expected; else rows that differ from --expect */
 	bool stopped;             /* by the user; the files are valid */
 	uint64_t instructions;    /* simulated ones of this boot, 0 on a real machine */
 	unsigned boots;           /* 1, plus one for each time that the run was resumed */

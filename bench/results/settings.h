@@ -9,7 +9,7 @@ struct suite_settings {
 	const char *suite;        /* "quick", "full", or a comma list of row names and globs */
 	unsigned repetitions;     /* 0: the row's own */
 	unsigned vector_bits;     /* kernels with wider vectors are left out; 0: none is */
-	const char *kernels;      /* names separated by commas: streams that have some of them run those alone; NULL or "": any */
+	const char *kernels;      /* names separated by commas: streams that have some of these kernels run only those; NULL or "": any */
 	unsigned ibs_misses;      /* ibs_filter (pmu/amd/ibs.h): 0, 1, or cycles */
 	uint64_t seed;            /* 0: a fixed one, printed */
 	const char *label;        /* the user's label for this run, "" if none */

@@ -5,18 +5,18 @@
 #include "bench/results/report.h"
 
 #define TABLE_COLUMNS 79u /* a terminal of 80 breaks no line */
-#define TABLE_HANG    4u  /* columns of what goes on */
-#define TABLE_REASONS 99u /* told apart */
+#define TABLE_HANG    4u  /* indentation of continuation lines */
+#define TABLE_REASONS 99u /* reasons with a number of their own */
 
-/* What the table has said so far. All zero at its beginning. */
+/* What the table has printed so far. All zero at its beginning. */
 struct table {
 	bool proofs;                     /* below each row that is ok */
 	unsigned reasons;
 	uint64_t reason[TABLE_REASONS];  /* hashes of those that have a number */
 };
 
-/* The table's parts, from the results that row_done received. A reason that several rows share is said below the first of them; the others have
- * its number behind their verdict. */
+/* The table's parts, from the results that row_done received. A reason that several rows share is printed below the first of them; the others show
+ * its number after their verdict. */
 void table_head(struct text *t);
 void table_line(struct text *t, struct table *table, const struct row_result *r);
 /* Title above the table: build, machine, backend; states in plain words when the machine is simulated. */

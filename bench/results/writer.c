@@ -35,7 +35,7 @@ void writer_journal(struct writer *w, const struct text *line)
 #define STUDY_BYTES LINE_BYTES
 #define SECTIONS_BYTES (ACCOUNTING_BYTES + STUDY_BYTES)
 
-/* Rows of all kinds of cores, those of which there are none too. */
+/* Rows of all kinds of cores, whether the machine has them or not. */
 static size_t noted(void) { return (size_t)rows_count * CORE_KIND_NAMES; }
 
 enum status writer_open(struct writer *w, const struct access *a, const struct suite_host *host, struct suite_summary *out,
@@ -421,7 +421,7 @@ void writer_end(struct writer *w)
 	text_fmt(&line, "{\"event\": \"end\", \"summary\": ");
 	size_t from = line.length;
 	report_summary(&line, w->out);
-	line.length--; /* its brace */
+	line.length--; /* its closing brace */
 	text_fmt(&line, ", \"unexpected_rows\": [");
 	for (unsigned kind = 0; kind < CORE_KIND_NAMES; kind++)
 		for (unsigned i = 0; i < rows_count; i++) {

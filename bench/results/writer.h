@@ -37,7 +37,7 @@ struct writer {
 	size_t json_bytes, profile_bytes;
 	unsigned kinds;          /* the number of kinds of cores for which there is room */
 	bool comma;
-	struct text accounting, trust, study; /* in the form of results.json, with their keys but for the first */
+	struct text accounting, trust, study; /* in the form of results.json; trust and study with their keys */
 	struct json environment;
 	/* of the kind of cores whose rows are written, writer_kind */
 	unsigned kind;           /* in core_kind_names */
@@ -61,13 +61,13 @@ MUST_CHECK enum status writer_open(struct writer *w, const struct access *a, con
 void writer_close(struct writer *w);
 /* Starts a new run on n kinds: writes the head of the results and the first lines of the journal. Reads registers. */
 void writer_head(struct writer *w, const struct suite_kind *kinds, unsigned n, const struct suite_settings *s, uint64_t seed, uint64_t key);
-/* What is written from now on is of the cores of `a`. */
+/* Selects the kind of cores of `a` for what is written from now on. */
 void writer_kind(struct writer *w, const struct access *a);
 /* The kind of cores after the @ of a name, in core_kind_names, 0: there is none; *base: the name before it. CORE_KIND_NAMES: no such kind. */
 unsigned writer_kind_named(struct json name, struct json *base);
-/* Whether it is the name that writer_kind_named found before an @ or the end. */
+/* Whether `base`, as writer_kind_named found it, is that name. */
 bool writer_is(struct json base, const char *name);
-/* For writer_resume.c: the views of writer_kind by number. */
+/* For writer_resume.c: writer_kind by the kind's number. */
 void writer_view(struct writer *w, unsigned kind);
 /* "NAME", or "NAME@KIND" with the kind that is written. */
 void writer_name(const struct writer *w, struct text *t, const char *name);

@@ -5,12 +5,12 @@
 #include "pmu/counters/pebs.h"
 
 #define COUNTERS    4u   /* that sample, on each processor with such records (SDM, IA32_PEBS_ENABLE) */
-#define SAMPLER     2u   /* ORDER_PRIORITY_OVERFLOWS: counters on both sides of it */
-#define PERIOD      5u   /* events to an overflow */
+#define SAMPLER     2u   /* the counter that samples in ORDER_PRIORITY_OVERFLOWS: others have lower and higher numbers */
+#define PERIOD      5u   /* events from one overflow to the next */
 #define LATER_MOST  4u   /* events between the overflow and the record, at most, where the time until PEBS is armed hides loads */
 #define BURSTS      4u   /* of each distance */
-#define RECORDS     32u  /* loads with records, wanted of ORDER_PRIORITY_RECORDS */
-#define CHASED      0u   /* RAX: what k_chase has loaded, another value at each load */
+#define RECORDS     32u  /* wanted loads with records, in ORDER_PRIORITY_RECORDS */
+#define CHASED      0u   /* RAX: the value that k_chase has loaded, another one at each load */
 #define STATUS_THRESHOLD (1ull << 62) /* IA32_PERF_GLOBAL_STATUS: OvfBuf */
 
 #define ALL    ((1u << COUNTERS) - 1) /* masks of counters */
@@ -19,17 +19,17 @@
 
 struct priority {
 	struct bench *b;
-	struct row chase;         /* the row, as the loop lays its chase out */
+	struct row chase;         /* the row, in the order in which the loop lays out its chase */
 	struct row_result *out;
 	struct loop loop;
 	struct pebs pebs;
 	const struct event *event;
 	/* ORDER_PRIORITY_OVERFLOWS, by distance: counters shown by the first record of each burst, and by any */
 	uint32_t always[LATER_MOST + 1], ever[LATER_MOST + 1];
-	bool astray;              /* a second record that does not show all overflows, or a threshold that does not come after the first */
+	bool astray;              /* a second record does not show all overflows, or the threshold is not reported directly after the first */
 	uint32_t loads, records;
 	bool in_order[COUNTERS];
-	char order[40];           /* of the first load that has another */
+	char order[40];           /* the counters that the records of the first deviating load name */
 };
 
 static void unproven(struct row_result *out, const char *why)
@@ -38,7 +38,7 @@ static void unproven(struct row_result *out, const char *why)
 	str_copy(out->reason, sizeof(out->reason), why);
 }
 
-/* A burst of so many loads. */
+/* A burst of that many loads. */
 static enum status burst(struct priority *k, struct pebs_request *requests, unsigned n, uint64_t loads, const char **why)
 {
 	struct working_set *w = &k->loop.sets[0];
@@ -58,7 +58,7 @@ static enum status burst(struct priority *k, struct pebs_request *requests, unsi
 
 /* --- all counters sample ----------------------------------------------------------------------- */
 
-/* Records `from` to `to` are of one load: the i-th is that of counter i, and of none above it. */
+/* Checks the records from `from` up to `to`, which are of one load: the i-th must name counter i, and none above it. */
 static enum status one_load(struct priority *k, unsigned from, unsigned to)
 {
 	char order[sizeof(k->order)];

@@ -12,7 +12,7 @@
 #define BURSTS_REAL 8         /* per period; a simulated machine has no noise of its own and needs one */
 #define RETRIES 2             /* extra tries per wanted burst, for those that an SMI hit */
 #define RECORDS_LEAST 32      /* fewer are inconclusive */
-#define LOST_MOST_PART 20     /* one record in N; lost records may all be of one kind */
+#define LOST_MOST_PART 20     /* at most one record in N may be lost: lost records may all be of one kind */
 #define REGISTER_OF_CHASE 0   /* k_chase loads RAX, */
 #define REGISTER_OF_CURVE 2   /* the code of a curve RDX */
 #define LINE 64u
@@ -130,7 +130,7 @@ struct sampling {
 	uint64_t beside_events;
 	bool has_companion, has_beside;
 	uint32_t codes;      /* of the row's source, a bit each */
-	bool loses;          /* events and records do not balance: too many records are missing, however many */
+	bool loses;          /* events and records do not balance: too many records are missing */
 	struct sampled_load *records;
 	uint32_t *work;      /* scratch, of the same capacity */
 	unsigned capacity;

@@ -21,9 +21,9 @@ void sample_table_line(struct text *t, const struct sample_result *s, const stru
 
 struct loop;
 struct row_result;
-/* Samples the test's working set of a measured row and fills out->sample. A row whose records contradict it loses its `ok`. Sampled are chases of
- * one cache level or of DRAM, and curves of CURVE_TWICE, whose code is at `code`: of each node's two loads, the one that finds its line in flight.
- * Other rows are left alone. */
+/* Samples the test's working set of a measured row and fills out->sample. A row whose records contradict it is no longer `ok`. It samples chases
+ * of one cache level or of DRAM, and curves of CURVE_TWICE, whose code is at `code`: of each node's two loads, the one that finds its line in
+ * flight. Other rows are left alone. */
 void sample_row(struct loop *l, uint64_t code, struct row_result *out);
 
 #endif

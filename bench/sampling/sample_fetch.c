@@ -12,7 +12,7 @@
 #define WANTED_REAL 400u     /* a simulated machine has no noise of its own and needs fewer */
 #define TRIES_PER_FETCH 6u   /* jobs, at most, for each that is wanted */
 #define LEAST 32u            /* fewer are inconclusive */
-#define PLACES 8u            /* the maximum takes each of these steps in turn, so that different fetches are tagged */
+#define PLACES 8u            /* values of the maximum, a step apart and taken in turn, so that different fetches are tagged */
 #define BEHIND 64u           /* fetches between a pass of the code and the first that is tagged */
 #define METHOD "IBS fetch"
 
@@ -27,7 +27,7 @@ static const struct latency_source sources[SAMPLE_SOURCES] = {
 	{ 15, "RESERVED_15", "" },
 };
 
-/* The expected fetches of each code. */
+/* The sources expected of each code's fetches. */
 static const struct { enum code code; bool page; uint32_t codes; } asked[] = {
 	{ CODE_LINES_L2, false, 1u << L2 }, { CODE_LINES_L3, false, 1u << L3 | 1u << BEYOND_L2 },
 	{ CODE_PAGES_ITLB, true, 1u << SECOND_TLB }, { CODE_PAGES_WALK, true, 1u << WALK },

@@ -20,7 +20,7 @@
 #define CURVE_OPS 3u         /* of an iteration of the curve's code, at least: its two loads and the jump back */
 #define METHOD "IBS"
 
-/* A hit of the L1 to use, in thousandths of a core cycle: a node that points to itself. Once a run. */
+/* Load-to-use latency of an L1 hit, in thousandths of a core cycle, from a node that points to itself. Measured once a run. */
 static enum status measure_hit(struct loop *l, int64_t *milli)
 {
 	struct bench *b = l->b;
@@ -127,7 +127,7 @@ static enum status all_samples(struct loop *l, uint64_t code, struct ibs *ibs, u
 	return ST_OK;
 }
 
-/* Where no event means a load of a line in flight, samples with that source are the row's proof. */
+/* Where no event counts loads of a line in flight, samples with that source are the row's proof. */
 static void prove(const struct sample_result *out, uint32_t codes, struct row_result *row)
 {
 	struct text proof;

@@ -1,9 +1,9 @@
-/* bench/sampling/sample_l3.c: the third method on AMD's processors: how long lines take that come from beyond the L3, as the L3 itself samples it.
+/* bench/sampling/sample_l3.c: the third method on AMD's processors: latency of lines from beyond the L3, as the L3 itself samples it.
  *
- * The counters of the core's L3 run during windows of the row's chase. Time over lines is what a line takes from the L3's miss on; an L3 hit to use,
- * which a row before this one measured, comes on top. AMD's documents give the time in tenths, of core cycles on some processors and of ns on
- * others: the unit is the one with which it comes nearer to the samples of IBS (10 cycles are 2 to 3 ns: they cannot be confused).
- * Zen to Zen 3 add up the lines of all senders, in sixteenths of core cycles: these are the row's if there are as many as its loads. */
+ * The counters of the core's L3 run during windows of the row's chase. Time over lines is a line's latency from the L3's miss on; the load-to-use
+ * latency of an L3 hit, which an earlier row measured, is added. AMD's documents give the time in tenths, of core cycles on some processors and of
+ * ns on others: the unit is the one that comes nearer to the samples of IBS (10 cycles are 2 to 3 ns: they cannot be confused). Zen to Zen 3 add
+ * up the lines of all senders, in sixteenths of core cycles: the lines are the row's if there are as many as its loads. */
 #include "bench/sampling/sample_parts.h"
 
 #include "pmu/core/concept.h"
@@ -12,8 +12,8 @@
 #define WINDOWS 3u
 #define TENTHS 10
 #define SIXTEENTHS 16
-#define LEAST_MILLI 900  /* of the chase's loads that the L3 sampled as the row's, */
-#define MOST_MILLI 1100  /* and with page walks */
+#define LEAST_MILLI 900  /* least lines sampled per load of the chase */
+#define MOST_MILLI 1100  /* and most, with page walks */
 
 static const struct { enum source source; const char *time, *lines; } fills[] = {
 	{ SOURCE_DRAM_LOCAL, "fill.dram.local.time", "fill.dram.local.lines" }, { SOURCE_DRAM_REMOTE, "fill.dram.remote.time", "fill.dram.remote.lines" },

@@ -19,7 +19,7 @@ static bool is_store(const struct ibs_op *op) { return op->store && op->bytes; }
 /* Decided by its address: AMD's documents do not say for which accesses the processor sets its flag of misaligned ones. */
 static bool crosses_line(const struct ibs_op *op) { return op->linear % LINE + op->bytes > LINE; }
 
-/* The property that sampled accesses show instead of a concept's count: `show` of the `asked` ones have it. */
+/* The property of sampled accesses that replaces a concept's count: `asked` selects the accesses, `show` tests them. */
 static const struct tag {
 	const char *concept, *are;
 	bool (*asked)(const struct ibs_op *);
@@ -43,7 +43,7 @@ static enum status one_sample(struct loop *l, struct ibs *ibs, bool *taken, stru
 	struct bench *b = l->b;
 	struct working_set *w = &l->sets[0];
 	const unsigned each = w->pair->events;
-	const uint64_t units = ((uint64_t)ibs->ops / each + 1) * each; /* of an op at least */
+	const uint64_t units = ((uint64_t)ibs->ops / each + 1) * each; /* at least one op each */
 	struct window ignored;
 	enum status st = window_prepare(b, l->row, w, WINDOW_TEST, units, &l->job), stopped;
 

@@ -34,7 +34,7 @@ static void json_source(struct text *t, const struct sample_source *s, const cha
 	text_fmt(t, "]}");
 }
 
-/* Only where records hold it, and an event counts these loads: its name is the one that tools know the latency by. */
+/* Written only if records hold it and an event counts these loads: tools know the latency by that event's name. */
 static void json_retire(struct text *t, const struct sample_result *s)
 {
 	if (!s->retire.count || !s->beside[0])

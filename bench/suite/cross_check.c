@@ -26,9 +26,9 @@ static const struct relation relations[] = {
 };
 
 #define ALLOWED_PERMILLE 30  /* of the larger value: rows of one run differ in clock and in background load */
-#define PLATEAU_PERMILLE 100 /* of shared levels: slices are not equally far, nor pages equally often open */
+#define PLATEAU_PERMILLE 100 /* of shared levels: slices differ in their distance, and pages in how often they are open */
 #define ALLOWED_SPREADS 3    /* of both rows */
-#define BELOW_MILLI 2000     /* entries: a knee is found to one */
+#define BELOW_MILLI 2000     /* entries: a knee is exact to one */
 #define BESIDE_MILLI 2000    /* entries: the two loads of an iteration */
 #define ALLOWED_MILLI 500    /* half a cycle: the resolution of a short latency */
 
@@ -77,7 +77,7 @@ static int64_t allowed(const struct writer_note *a, const struct writer_note *b)
 	       ALLOWED_MILLI;
 }
 
-/* Beside a plateau the other row's spread is that of its first step. */
+/* A plateau has no spread of its own: the other row's is that of its first step. */
 static int64_t plateau_allowed(const struct relation *r, const struct writer_note *a)
 {
 	return (a->value_milli + 999) / 1000 * (r->plateau == CURVE_PLATEAU_L2 ? ALLOWED_PERMILLE : PLATEAU_PERMILLE) + ALLOWED_SPREADS * a->spread_milli + ALLOWED_MILLI;
@@ -88,7 +88,7 @@ static bool comparable(const struct writer_note *a, const struct writer_note *b)
 	return a->has_value && b->has_value && (a->status == ROW_OK) == (b->status == ROW_OK);
 }
 
-/* What the other row says of the relation's row: its value, or a plateau, 0: it has none. */
+/* What the relation's row is compared with: the other row's value, or its plateau; 0: it has none. */
 static int64_t said_of(const struct relation *r, const struct writer_note *other)
 {
 	return r->kind == RELATION_PLATEAU ? other->plateau_milli[r->plateau] : other->value_milli;
@@ -126,8 +126,8 @@ static void amend(struct writer *w, unsigned row, unsigned other, int64_t other_
 	writer_amend(w, row, ROW_UNPROVEN, reason, odd(self, row, ROW_UNPROVEN, r->kind >= RELATION_BELOW));
 }
 
-/* A penalty below 0 by more than noise, of rows whose test does what the baseline does, and more: another row's baseline may well take longer, as an addition
- * that waits for a store may take longer than a locked one. */
+/* Amends penalties below 0 by more than noise, of rows whose test does all that the baseline does, and more. Other rows' baselines may take
+ * longer, as an addition that waits for a store may take longer than a locked one. */
 static void below_zero(struct writer *w, cross_check_odd *odd, const void *self)
 {
 	static const char *const more[] = { "tlb.*", "split.*", "frontend.*", "branch.*" };

@@ -42,7 +42,7 @@ static bool in_cycles_alone(const struct row *r)
 	       r->order == ORDER_GATHER;
 }
 
-/* Looks whether cycles are known. False: the row has nothing without them, and *out says why not. */
+/* Checks whether cycles are known. False: the row has no value without them, and *out says why not. */
 static bool cycles_known(struct bench *b, const struct row *r, struct row_result *out)
 {
 	struct text why;
@@ -74,7 +74,7 @@ static bool tlb_left_open(const struct bench *b, const struct row *r, const stru
 	       !(x && str_glob(counted, out->proof));
 }
 
-/* A walk, or a hit of the second level, may be in the value of such a row where large pages are kept in pieces. */
+/* The value of such a row may include a walk, or a hit of the second level, where large pages are kept in pieces. */
 static void judge_tlb(struct bench *b, const struct row *r, struct row_result *out)
 {
 	if (!tlb_left_open(b, r, out) || !tlb_splits_large_pages(b))

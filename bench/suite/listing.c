@@ -112,7 +112,7 @@ static const char *box_event(const struct listing *l, uint32_t msr, uint64_t sel
 	return NULL;
 }
 
-/* A register of a box whose place the machine tells. */
+/* Describes a register of a box whose address the machine reports. False: it is none. */
 static bool listing_placed(const struct listing *l, struct text *t, unsigned space, uint64_t address, uint64_t value)
 {
 	const char *source = NULL, *event = NULL;
@@ -156,7 +156,7 @@ static void listing_pci(const struct listing *l, struct text *t, const struct tr
 	}
 }
 
-/* The same of a register in memory. */
+/* The same for a register in memory. */
 static void listing_mapped(const struct listing *l, struct text *t, const struct trace_entry *e)
 {
 	const char *source = NULL, *event;

@@ -140,7 +140,7 @@ static enum status run(const struct access *a, const struct cpu *cpu, const stru
 		sets[i].at = b->result;
 		for (unsigned n = 0; n < plan->count && i == 0; n++)
 			if (plan->slots[n].event == concept_event(cpu->processor, "uops.retired") && b->after[n] == b->before[n])
-				st = ST_BROKEN; /* the counters were not enabled: the speed would be a different one */
+				st = ST_BROKEN; /* the counters were not enabled, so this is the speed of something else */
 	}
 	return st;
 }

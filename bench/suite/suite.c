@@ -106,7 +106,7 @@ static const struct freq_lock_state *lock_held(const struct freq_locks *locks, c
 	return NULL;
 }
 
-/* The ratio of the base clock, which is that of the TSC (SDM 18.7.3); 0: not known. HWP disregards it as a request, and it is the same. */
+/* The ratio of the base clock, which is that of the TSC (SDM 18.7.3); 0: not known. HWP ignores it as a request, but its value is the same. */
 static uint64_t base_ratio(const struct freq_locks *locks)
 {
 	for (unsigned i = 0; i < locks->count; i++)
@@ -332,7 +332,7 @@ static void write_report(struct writer *w)
 		writer_failed(w, html_file(w->host, w->json.at, w->json.length));
 }
 
-/* Keeps what the summary says of the kind of cores before, and says what it found in the known program. */
+/* Saves the locks of the previous kind of cores, and prints what its known program showed. */
 static void next_kind(struct writer *w)
 {
 	struct suite_summary *out = w->out;

@@ -3,7 +3,7 @@
 
 static bool every(const char *wanted) { return !wanted || !wanted[0] || str_equal(wanted, CORE_KIND_ALL); }
 
-/* One kind of the machine behind its guard; name NULL: the machine as it is. */
+/* Adds one kind of cores of the machine, behind its guard; name NULL: the machine as it is. */
 static enum status add(struct suite_kinds *k, const struct access *a, const char *name)
 {
 	struct suite_kind_layers *p = &k->at[k->count];

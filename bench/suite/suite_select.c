@@ -165,7 +165,7 @@ static bool is_choice(const char *kernel)
 	return false;
 }
 
-/* The kernels that a setting names; `isa`: the instruction sets that may be used. */
+/* Checks the kernels that a setting names; `isa`: the instruction sets that may be used. */
 static enum status check_kernels(const char *list, uint32_t isa, const char *lacks, struct text *problem)
 {
 	const char *piece;

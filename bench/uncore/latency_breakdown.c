@@ -91,7 +91,7 @@ static enum status home_of(const struct loop *l, unsigned own, unsigned *socket)
 	return l->row->node ? uncore_socket_of_node(b->a, &b->uncore, cores_node(b, l->row->node), socket) : ST_OK;
 }
 
-/* Where all loads go to one home. */
+/* If all loads go to one home: their time there, and on the way there and back. */
 static void way_to_home(struct bench *b, int64_t home_milli, struct latency_breakdown_result *r)
 {
 	const bool local = r->entries_milli[BREAKDOWN_LOCAL] >= ONE_HOME_MILLI, remote = r->entries_milli[BREAKDOWN_REMOTE] >= ONE_HOME_MILLI;

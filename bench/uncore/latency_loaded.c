@@ -1,25 +1,25 @@
 /* bench/uncore/latency_loaded.c: see latency_loaded.h.
  *
- * The table of requests holds a read from the L3's lookup until its data is there, its home from the read's arrival until the data leaves. Both are
- * counted at once, so that one is part of the other: the rest is the lookup and the way to the home and back. What the home holds a read longer
- * under load than alone is the queue in front of the memory's channels, for the home and the DRAM themselves take as long as before. Under load
- * the boxes hold the reads of all cores, of which the chase's are few: residences are those of the mean read. What is left of the chase's penalty
- * it waits in front of the table, which may be full (Nehalem's 32 entries are), or longer than the mean read.
+ * The table of requests holds a read from the L3's lookup until its data is there, its home from the read's arrival until the data leaves. Both
+ * are counted at once, so the home's residence is a part of the table's: the rest is the lookup and the way to the home and back. The home's
+ * residence grows under load by the queue in front of the memory's channels, since the home and the DRAM themselves take as long as before. Under
+ * load the boxes hold the reads of all cores, of which the chase's are few: residences are those of the mean read. The rest of the chase's penalty
+ * is spent waiting for the table, which may be full (Nehalem's 32 entries are), or waiting longer than the mean read.
  * Events: manual 331051-002, 2.3.5 (CBo), 2.4 (HA); guide, tables 22 and 31. */
 #include "bench/uncore/latency_loaded.h"
 
 #include "bench/uncore/uncore_latency.h"
 #include "pmu/core/concept.h"
 
-#define WINDOWS 3u            /* of each state; */
-#define WINDOWS_TRIED 6u      /* some begin apart */
-#define ENTRIES_LEAST 950     /* of the lone chase, a load, thousandths: all its loads go there */
-#define ENTRIES_MOST 1100     /* allows for what is not the chase's */
+#define WINDOWS 3u            /* wanted of each state; */
+#define WINDOWS_TRIED 6u      /* some do not begin together */
+#define ENTRIES_LEAST 950     /* entries per load of the lone chase, thousandths: all its loads make one */
+#define ENTRIES_MOST 1100     /* allows for entries of other reads */
 
 enum { TABLE, TABLE_INSERTS, HOME, HOME_INSERTS, CLOCK, EVENTS };
 static const char *const concept_of[2][EVENTS] = {
 	{ "queue.read.miss.local.occupancy", "queue.read.miss.local.inserts", "home.read.local.occupancy", "home.read.local.inserts", "uncore.cycles" },
-	/* where the table does not tell whose memory answers: all that misses */
+	/* where the table does not distinguish whose memory answers: all misses */
 	{ "queue.read.miss.occupancy", "queue.read.miss.inserts", "home.read.local.occupancy", "home.read.local.inserts", "uncore.cycles" },
 };
 
@@ -77,7 +77,7 @@ static enum status one_window(struct bench *b, struct counts *c, const struct la
 	return st;
 }
 
-/* Windows of both states. *good: of the one that has fewer. */
+/* Windows of both states. *good: the smaller of their numbers. */
 static enum status windows(struct bench *b, struct counts *c, const struct latency_loaded_chase *chase, unsigned *good)
 {
 	unsigned done[LATENCY_LOADED_STATES] = { 0 };
@@ -162,7 +162,7 @@ static int64_t queue_of(const struct latency_loaded_result *r)
 	return held_milli[LATENCY_LOADED] - held_milli[LATENCY_ALONE];
 }
 
-/* 0 where the table counts from the L3's miss on, as the home does; -1: no home is counted. */
+/* The L3's lookup and the way to the home. 0 where the table counts from the L3's miss on, as the home does; -1: no home is counted. */
 static int64_t way_of(const struct latency_loaded_result *r)
 {
 	const int64_t way = r->table_milli[LATENCY_LOADED] - r->home_milli[LATENCY_LOADED];

@@ -6,9 +6,9 @@
 #include "pmu/core/concept.h"
 
 #define TERMS_MOST 16u
-#define HIT_MILLI 985   /* per load, of those to open pages: the rest are the first of their page, one in 128 of pages of 8 KiB; each takes a
-                           tenth to a third longer */
-#define MOST_MILLI 900  /* per load at random: the rest find their page open by chance */
+#define HIT_MILLI 985   /* page hits per load of rows on open pages: the other loads are the first of their page,
+ * one in 128 for pages of 8 KiB; each takes a tenth to a third longer */
+#define MOST_MILLI 900  /* page misses per load in random order: the other loads find their page open by chance */
 #define FEW_MILLI 100
 #define SAME_MILLI 5
 
@@ -104,7 +104,7 @@ void page_state_row(struct loop *l, struct row_result *out)
 		text_fmt(&reason, "the memory controller closes pages: no load found one open");
 		return;
 	}
-	/* As many again: that is how many lines a page has on this machine, and not what others do beside the row. */
+	/* A second window with the same count shows that the cause is the number of lines of a page, not other activity. */
 	if (hit || base.hits < HIT_MILLI) {
 		const struct pages *first = hit ? &test : &base;
 		struct pages again;

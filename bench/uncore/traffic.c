@@ -8,8 +8,8 @@
 #include "pmu/core/concept.h"
 
 #define LINE_BYTES 64
-#define ODD_PERMILLE 40 /* of lines read or written: those of other work */
-#define LEAST_PART 8     /* of its traffic: not all channels of a machine have counters */
+#define ODD_PERMILLE 40 /* tolerance, part of the lines read or written: lines of other work */
+#define LEAST_PART 8     /* 1/N of the stream's traffic is counted at least: not all channels of a machine have counters */
 #define PAIRS_BYTES (TRAFFIC_SOCKETS * TRAFFIC_COUNTS * SAMPLES_MAX * sizeof(struct pair))
 
 bool traffic_method_of(const struct processor *p, struct traffic_method *out)
@@ -233,7 +233,7 @@ void traffic_stop(struct traffic *t, const struct bench *b)
 
 /* --- judgement --------------------------------------------------------------------------------- */
 
-/* Each array that is loaded is read, and the one that is stored written; it is read first unless the kernel's stores go past the caches. */
+/* Each loaded array is read, and the stored one is written; it is read too unless the kernel's stores bypass the caches. */
 void traffic_judge(const struct kernel *k, struct row_result *out)
 {
 	const struct row *r = out->row;

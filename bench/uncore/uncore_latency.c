@@ -5,7 +5,7 @@
 #include "pmu/core/concept.h"
 
 #define CLOCK_TOLERANCE_MICRO 20000   /* 2 %: variation of uncore cycles per TSC tick between windows; a ratio step is larger */
-#define CLOCK_TICKS_LEAST 10000       /* of a row's pairs, for comparison with other rows: below, one extra line read beside a window matters */
+#define CLOCK_TICKS_LEAST 10000       /* ticks of a row's pairs, for comparison with other rows: with fewer, one extra line read beside a window matters */
 #define CLOSE_WINDOWS 24u             /* of dependent divisions, to detect a clock that changes within the windows of rows: */
 #define CLOSE_ITERATIONS 6u           /* about 0.25 us each, */
 #define CLOSE_FACTOR 32u              /* longer on hardware, where a read takes about 0.1 us */
@@ -59,7 +59,7 @@ static bool beyond_l2(const struct row *r)
 /* Other rows beyond the L2 have their clock monitored and nothing else. */
 static bool has_method(const struct row *r) { return beyond_l2(r) && r->kind == KIND_LATENCY && r->order != ORDER_STREAMS; }
 
-/* Of an expression that counts everything in question, and maybe more. */
+/* The event of an expression that counts everything in question, and maybe more; NULL: none. */
 static const char *counts_all(const struct processor *p, const char *concept)
 {
 	const struct expression *x = concept_find(p, concept);
@@ -67,7 +67,7 @@ static const char *counts_all(const struct processor *p, const char *concept)
 	return x && (x->exactness == EXACTNESS_EXACT || x->exactness == EXACTNESS_SUPERSET) ? x->terms[0].uncore : NULL;
 }
 
-/* Where only what misses the L3 has a queue, it is the one of loads from memory. What it counts besides, the entries per load show. */
+/* Where only L3 misses have a queue, it is used for loads from memory. The entries per load show what else it counts. */
 static void take_queue_of_misses(struct uncore_latency_loop *q, const struct processor *p, const struct row *r)
 {
 	if (q->names[OCCUPANCY] || r->target != TARGET_DRAM)
@@ -188,7 +188,7 @@ static enum status look_closely(struct loop *l)
 	return ST_OK;
 }
 
-/* The counters cannot be had: for want of the boxes, or of room for the events. */
+/* Records why the counters are not available: the boxes are absent, or the events need too many counters. */
 static void give_up_box(const struct bench *b, const char *name, const char *problem, struct row_result *out)
 {
 	const struct uncore_box *box = NULL;

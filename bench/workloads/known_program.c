@@ -125,8 +125,8 @@ static bool sample(struct known_program *s, enum known_program_part part, struct
 	return st == ST_OK;
 }
 
-/* The trip count is the compared register with the larger mean (guide). A loop appears as often as its branch was sampled: each record counts as
- * 1 / its trip count. What remains is the shadow of sampling, which the branches of a loop of few iterations hide in. */
+/* The trip count is the compared register with the larger mean (guide). A loop appears as often as its branch was sampled: each record counts as 1
+ * / its trip count. What remains is the shadow of sampling, which hides branches of loops with few iterations. */
 static void known_program_one_loop(struct known_program *s, const struct pebs *p, const struct counted *c)
 {
 	struct known_program_loop *loop = &s->out->loops[s->out->loop_count];
@@ -162,7 +162,7 @@ static void known_program_trips(struct known_program *s)
 			known_program_one_loop(s, &p, &c);
 }
 
-/* Sampled registers alone do not make a mean: they must be held against every invocation of whole iterations. */
+/* Sampled registers alone give no mean: they must be compared with every invocation of whole iterations. */
 static void known_program_trips_judge(struct known_program *s)
 {
 	for (unsigned i = 0; i < s->out->loop_count && s->out->parts[KNOWN_PROGRAM_TRIPS].status == ST_OK; i++)

@@ -29,7 +29,7 @@ const char *known_program_part_name(enum known_program_part p);
 
 struct known_program_loop {
 	uint32_t branch;            /* offset of the loop's branch in the kernel */
-	struct known_program_values trips;   /* one an invocation, from the last-branch records of whole iterations */
+	struct known_program_values trips;   /* one per invocation, from the last-branch records of whole iterations */
 	struct known_program_values sampled; /* from the registers of precise records, each weighted by 1 / its trip count; the shadow still hides some */
 };
 
