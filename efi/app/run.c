@@ -464,6 +464,21 @@ static enum exit_status bad_settings(const struct config *c, enum status s, cons
 	return EXIT_BAD_INPUT;
 }
 
+/* Whether the processor lacks the counters that the settings need, which is reported in a line. What counts has the same line with every backend. */
+static bool lacks_counters(const struct config *c, const struct cpu *cpu)
+{
+	const bool counting = c->count[0] != 0 || c->metrics[0] != 0;
+
+	if (cpu->general_counters != 0 || (!counting && c->backend != BACKEND_HW))
+		return false;
+	if (counting)
+		print("nothing was run: count and metrics need performance counters, and this processor has none%s%s\n", cpu->pmu_absent != NULL ? ": " : "",
+		      cpu->pmu_absent != NULL ? cpu->pmu_absent : "");
+	else
+		print("nothing was run: backend = hw, and this processor has no performance counters; auto runs without them\n");
+	return true;
+}
+
 enum exit_status run_suite(const struct access *a, struct run *r)
 {
 	const struct suite_host memory = { .get = host_get, .put = host_put };
@@ -478,8 +493,8 @@ enum exit_status run_suite(const struct access *a, struct run *r)
 		result = bad_settings(r->config, s == ST_MISSING && opened ? ST_RANGE : s, problem);
 	else if (s != ST_OK)
 		print("the processor could not be identified: %s\n", status_name(s));
-	else if (r->config->backend == BACKEND_HW && k->run[0].cpu->general_counters == 0)
-		print("nothing was run: backend = hw, and this processor has no performance counters; auto runs without them\n");
+	else if (lacks_counters(r->config, k->run[0].cpu))
+		result = EXIT_BROKEN;
 	else if (r->config->count[0] != 0 || r->config->metrics[0] != 0) {
 		const struct count_keeper keeper = { r, keep_alone };
 		result = run_count(&k->at[0].guard, k->run[0].cpu, r->config, r->watchdog, &keeper);

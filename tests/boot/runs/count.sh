@@ -27,4 +27,12 @@ check "count_events_are_the_hosts" as_on_host --machine pentium4 -e LOADS_RETIRE
 # What does not fit is one line and nothing runs: tests/boot/runs/settings.sh.
 boot "backend=hw count=INST_RETIRED workload=idle"
 check "count_without_counters_is_status_3" ended 3
+# Whether the backend insists on counters or not, and whatever is named: without counters nothing can be counted.
+without='^nothing was run: count and metrics need performance counters, and this processor has none'
+check "count_without_counters_says_why" grep "$without" "$log"
+for settings in "backend=auto count=INST_RETIRED" "backend=hw metrics=ipc"; do
+	boot "$settings workload=idle"
+	check "count_without_counters_is_status_3: $settings" ended 3
+	check "count_without_counters_says_why: $settings" test "$(grep -c "$without" "$log")" -eq 1
+done
 tap_end
