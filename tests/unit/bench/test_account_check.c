@@ -15,13 +15,13 @@ static struct work_rig rig;
 static int64_t penalties[512];
 static struct account_result a;
 
-/* A processor like that of the machine, but that counts `concept` by another code. */
+/* The machine's processor, but with another event code for `concept`. */
 static struct processor wrong;
 static struct expression expressions[512];
 static struct expression_term term;
 static struct event event;
 
-/* `code`: a umask, and above it another select. */
+/* `code`: the umask, and above it another event select (0: the same). */
 static void plant(const char *concept, unsigned code)
 {
 	const struct processor *right = rig.run.cpu.processor;

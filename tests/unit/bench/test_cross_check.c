@@ -1,6 +1,5 @@
-/* Each relation of bench/catalogue/relations.def, on each pair of rows that it names: values that break it take `ok` from both rows, each naming the other
- * (from the first alone, where the second limits it);
- * values that keep it take nothing. */
+/* For each relation of bench/catalogue/relations.def and each pair of rows that it names: values that break it make both rows unproven, each naming the
+ * other (the first alone, if the second limits it), and values that keep it leave both `ok`. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -64,7 +63,7 @@ static void end(void)
 	memory_host_free(&host);
 }
 
-/* As if that row had been written, `ok`. */
+/* Notes the row as written and `ok`. */
 static void written(const char *name, int64_t milli)
 {
 	struct writer_note *n = &w.notes[row_find(name) - rows];
@@ -77,7 +76,7 @@ static void written(const char *name, int64_t milli)
 	n->status = ROW_OK;
 }
 
-/* A pattern with its * filled in. */
+/* The pattern with `star` for its *. */
 static const char *filled(const char *pattern, const char *star, char *name, size_t capacity)
 {
 	const char *at = strchr(pattern, '*');
@@ -86,7 +85,7 @@ static const char *filled(const char *pattern, const char *star, char *name, siz
 	return name;
 }
 
-/* What the pattern's * is in a name. False: it does not match. */
+/* Sets star to the text in `name` that matches the pattern's *. False: the name does not match. */
 static bool star_of(const char *pattern, const char *name, char *star, size_t capacity)
 {
 	const char *at = strchr(pattern, '*');
@@ -153,7 +152,7 @@ static void test_each_contradiction_marks_both_rows(void **state)
 	}
 }
 
-/* A row that is proved stays so beside one that is not, and one without a value contradicts nothing. */
+/* A row stays `ok` beside a contradicting row that is not `ok` or has no value. */
 static void test_rows_of_another_status_are_not_compared(void **state)
 {
 	(void)state;
@@ -170,7 +169,7 @@ static void test_rows_of_another_status_are_not_compared(void **state)
 	end();
 }
 
-/* A penalty that is negative by more than half a cycle and its spread is a contradiction in itself; what lies within that is not, nor is one over other work. */
+/* A penalty below zero by more than half a cycle and its spread is unproven; one within that is not, nor is one whose baseline does other work. */
 static void test_penalties_below_zero_are_none(void **state)
 {
 	static const struct { const char *row; int64_t milli; bool kept; } cases[] = {
@@ -189,7 +188,7 @@ static void test_penalties_below_zero_are_none(void **state)
 	}
 }
 
-/* The L2's plateau is held to 3 % and half a cycle, those of shared levels to 10 %; a level without one is not compared. */
+/* The L2 may differ from its plateau by 3 % and half a cycle, shared levels by 10 %; a level without a plateau is not compared. */
 static void test_plateaus_are_held_to_their_level(void **state)
 {
 	static const struct { const char *row; unsigned plateau; int64_t milli, of_plateau; bool kept; } cases[] = {
@@ -212,7 +211,7 @@ static void test_plateaus_are_held_to_their_level(void **state)
 	}
 }
 
-/* What limits a size is expected there; a contradiction is not. */
+/* An unproven size that another one limits is expected; a contradiction is not. */
 static bool odd_unless_limited(const void *self, unsigned row, enum row_status status, bool limited)
 {
 	(void)self, (void)row, (void)status;
@@ -236,7 +235,7 @@ static void test_a_size_that_another_limits_is_as_expected(void **state)
 	}
 }
 
-/* A reorder buffer of 128 entries is full of 63 stores of two entries, and of 126 of one; an odd one keeps an entry. */
+/* With an iteration's two loads, 63 stores of two entries or 126 of one fill a reorder buffer of 128 entries; in one of 129 an entry stays free. */
 static void test_stores_that_fill_the_reorder_buffer_are_no_size(void **state)
 {
 	static const struct { int64_t stores, rob; bool fill; } cases[] = { { 63, 128, true }, { 63, 129, true }, { 62, 128, false }, { 65, 128, false }, { 126, 128, true }, { 125, 128, false } };

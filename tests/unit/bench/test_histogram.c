@@ -1,5 +1,5 @@
-/* Every kernel on the simulated machine: for every cmask c, the cycles with c or more and, inverted, those
- * with fewer are all cycles; and the cycles with 1 or more, 2 or more ... add up to the plain count. */
+/* For every kernel on the simulated machine and every cmask c, the cycles with at least c events and, inverted, those with fewer
+ * add up to all cycles; and the cycles with at least 1, at least 2 ... add up to the plain count. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #include "tests/unit/support/sim_look.h"
 
 #define ITERATIONS 40
-#define MOST 11 /* cmask 1 .. MOST; in no cycle does any of the signals below reach it */
+#define MOST 11 /* cmask 1 .. MOST; no signal below reaches MOST in any cycle */
 
 static void put_tap(struct signals *s, unsigned t, enum signal sig, unsigned cmask, bool inv)
 {
@@ -90,12 +90,12 @@ static void all_kernels(const char *machine)
 	sim_close(sim);
 }
 
-/* What the core says on its short way, and with which cmask; a listener to LOADS_RETIRED sends it the long way. */
+/* Signals that the core also emits on its fast path, and a cmask; a tap on LOADS_RETIRED forces the slow path. */
 static const struct { enum signal sig; unsigned cmask; } often[] = { { SIG_CYCLES, 0 }, { SIG_INSTRUCTIONS_RETIRED, 0 }, { SIG_UOPS_ISSUED_FUSED, 0 },
 	{ SIG_UOPS_ISSUED_FUSED, 1 }, { SIG_UOPS_ISSUED_FUSED, 3 }, { SIG_UOPS_RETIRED_FUSED, 0 }, { SIG_UOPS_RETIRED_FUSED, 1 },
 	{ SIG_UOPS_RETIRED_UNFUSED, 0 }, { SIG_LOAD_L1_HIT, 0 }, { SIG_BRANCHES_MISPREDICTED, 0 }, { SIG_L1D_REPLACED, 0 } };
 
-/* Two machines of a kind run the same kernels, on one of them with the listener. */
+/* Of two equal machines that run the same kernels, the one with that tap counts the same. */
 static void both_ways(const char *machine)
 {
 	const struct machine m = core_bench_machine(machine);

@@ -1,5 +1,5 @@
-/* A journal read back: runs that stopped at any byte go on to the same results; whole files are rebuilt to the byte;
- * damage of any kind costs the damaged line and nothing else. */
+/* A run that stopped at any byte of its journal continues to the same results, whole files are rebuilt from it to the byte, and damage costs
+ * the damaged line alone. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -68,7 +68,7 @@ static void test_journal_takes_json_and_nothing_else(void **state)
 	assert_string_equal(at, "x\"\a\\");
 }
 
-/* Continues from the first `bytes` of the journal, as the next boot does: half a line is cut off. */
+/* Continues from the first `bytes` of the journal, as the next boot does: an incomplete last line is cut off. */
 static void go_on(struct loop_run *r, const char *text, size_t bytes)
 {
 	struct journal j;
@@ -88,8 +88,8 @@ static void go_on(struct loop_run *r, const char *text, size_t bytes)
 	free(kept);
 }
 
-/* Rows of results.json, each on a line of its own, that stand in `like` with the same value, spread, proof and all else up
- * to the sampled records: how many of those a burst catches goes by what the machine did before. */
+/* Returns the rows of results.json, one per line; *same: those that `like` has too, equal in all but the sampled records, of which a burst
+ * catches a number that depends on what the machine did before. */
 static unsigned rows_like(const char *mine, const char *like, unsigned *same)
 {
 	unsigned n = 0;
@@ -124,7 +124,7 @@ static void test_journal_a_run_stopped_anywhere_goes_on_to_the_same_results(void
 		assert_int_equal(same, 3 - crashed);
 		assert_int_equal(r.sum.boots, 2);
 		assert_int_equal(r.sum.unexpected, crashed);
-		/* windows of both boots; those of the row that the machine stopped in are lost with it */
+		/* windows of both boots count, except those of the row in which the machine stopped */
 		assert_in_range(r.sum.disturbances.windows, crashed ? 1 : whole.sum.disturbances.windows, whole.sum.disturbances.windows - crashed);
 		unsigned long counted = 0;
 		for (const char *at = journal; (at = strstr(at, "\"windows\": [")) && at < journal + cut && memchr(at, '\n', (size_t)(journal + cut - at)); at++)
@@ -161,7 +161,7 @@ static void test_journal_whole_files_are_rebuilt_to_the_byte(void **state)
 	loop_close(&r);
 }
 
-/* Writes another value over that of a row in a journal, followed by blanks. */
+/* Overwrites a row's value in a journal, padded with blanks. */
 static void plant(char *text, const char *row, const char *value)
 {
 	char name[64];
@@ -173,15 +173,15 @@ static void plant(char *text, const char *row, const char *value)
 	memcpy(at, value, strlen(value));
 }
 
-/* A row of an earlier boot gets another value: the journal's next boot finds that it and what it belongs to contradict each other. */
+/* If a row of an earlier boot gets another value, the next boot finds that it and a related row contradict each other. */
 static void test_journal_rows_that_contradict_become_unproven(void **state)
 {
 	(void)state;
 	static struct loop_run r;
 	static const struct { const char *row, *value, *contradicted; } planted[] = {
-		{ "load.l2.penalty", "9.0", "load.l2.latency" }, /* not the latency less the L1's */
-		{ "load.l1.latency", "9.0", "load.l2.latency" }, /* so is the penalty, and first */
-		{ "load.l2.latency", "4.0", "load.l2.penalty" }, /* less than its own penalty */
+		{ "load.l2.penalty", "9.0", "load.l2.latency" }, /* not the latency minus the L1's */
+		{ "load.l1.latency", "9.0", "load.l2.latency" }, /* the same relation */
+		{ "load.l2.latency", "4.0", "load.l2.penalty" }, /* below its own penalty */
 	};
 	for (unsigned i = 0; i < COUNT_OF(planted); i++) {
 		char *text = strdup(journal), verdict[96], problem[256] = "";
@@ -197,7 +197,7 @@ static void test_journal_rows_that_contradict_become_unproven(void **state)
 		assert_int_equal(r.sum.unexpected, r.sum.by_status[ROW_UNPROVEN]);
 		snprintf(verdict, sizeof(verdict), "{\"event\": \"verdict\", \"name\": \"%s\", \"status\": \"unproven\"", planted[i].contradicted);
 		assert_non_null(strstr(lines, verdict));
-		/* what is written beside: rebuilt, and read from the journal, it is the same */
+		/* the verdict is the same in rebuilt files, and when the journal is read */
 		memory_host_init(&h);
 		assert_int_equal(suite_rebuild(lines, strlen(lines), &h.host), ST_OK);
 		assert_string_equal(memory_host_file(&h, "results.json"), now);
@@ -213,7 +213,7 @@ static void test_journal_rows_that_contradict_become_unproven(void **state)
 	}
 }
 
-/* Within what clocks and windows differ by, nothing is said. */
+/* Rows that differ within the tolerance of clocks and windows do not contradict each other. */
 static void test_journal_rows_that_agree_stay(void **state)
 {
 	(void)state;

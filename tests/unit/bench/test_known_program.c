@@ -44,10 +44,10 @@ static void test_known_program_has_its_counts(void **state)
 	for (unsigned p = 0; p < KNOWN_PROGRAM_PARTS; p++)
 		if (p != KNOWN_PROGRAM_THREADS && study.parts[p].status != ST_OK)
 			fail_msg("%s: %s", known_program_part_name(p), study.parts[p].reason);
-	assert_int_equal(study.parts[KNOWN_PROGRAM_THREADS].status, ST_UNSUPPORTED); /* the rig's core has one: test_smt_interference.c */
+	assert_int_equal(study.parts[KNOWN_PROGRAM_THREADS].status, ST_UNSUPPORTED); /* the rig's core has one thread; for two see test_smt_interference.c */
 	assert_string_equal(study.parts[KNOWN_PROGRAM_THREADS].reason, "one thread a core");
 
-	/* loops of c + 1 and 4 - c iterations, c uniform in 0 .. 3: mean 2.5, root of the mean square 2.739; every invocation of an iteration once */
+	/* loops of c + 1 and 4 - c trips, c uniform in 0 .. 3: mean 2.5, root mean square 2.739; one invocation per iteration */
 	assert_int_equal(study.loop_count, 2);
 	for (unsigned i = 0; i < 2; i++) {
 		const struct known_program_values *v = &study.loops[i].trips, *sampled = &study.loops[i].sampled;
@@ -56,10 +56,10 @@ static void test_known_program_has_its_counts(void **state)
 		assert_in_range(v->rms_milli, 2500, 3000);
 		assert_true(v->least == 1 && v->most == 4 && v->bins[0] + v->bins[5] == 0);
 		assert_true(sampled->count > 30 && sampled->mean_milli < sampled->rms_milli);
-		/* each invocation of n trips is there n times: without weights the mean of the records is above this one */
+		/* an invocation of n trips is sampled n times as often: the unweighted mean of the records is above the weighted one */
 		assert_true((int64_t)(sampled->sum * 1000 / sampled->count) > sampled->mean_milli);
 	}
-	/* an iteration runs both loops: c + 1 and 4 - c */
+	/* both loops together have five trips per iteration: c + 1 and 4 - c */
 	assert_int_equal(study.loops[0].trips.sum + study.loops[1].trips.sum, 5 * study.iterations);
 	/* the argument is c */
 	assert_in_range(study.argument.count, 200, 300);
@@ -67,7 +67,7 @@ static void test_known_program_has_its_counts(void **state)
 	assert_int_equal(study.argument.least, 0);
 	assert_int_equal(study.argument.most, 3);
 
-	/* blocks: five iterations of the two loops together in each iteration of the outer one, and one call */
+	/* blocks: five trips of the two loops together and one call per iteration of the outer loop */
 	assert_in_range(study.iterations, 50, 128);
 	unsigned loops = 0, routine = 0, ret = 0;
 	for (unsigned i = 0; i < study.block_count; i++) {
@@ -93,14 +93,14 @@ static void test_known_program_has_its_counts(void **state)
 		} else if (op == 0x75) { /* jnz .loop */
 			assert_int_equal(b->taken, study.iterations);
 			back++;
-		} else if (op == 0x72) { /* ends once an iteration */
+		} else if (op == 0x72) { /* the loop's branch falls through once per iteration */
 			assert_int_equal(b->passed, study.iterations);
 		}
 	}
 	assert_int_equal(even + back, 2);
 	assert_in_range(study.calls, 8, 16);
 	assert_int_equal(study.call_sites, 1);
-	/* precise cycles: the shadow of 8 cycles and the wait for a retirement are all that is missing */
+	/* records of precise cycles miss only the shadow of 8 cycles and the wait for a retirement */
 	assert_true(study.cycle_records > 40);
 	assert_in_range(study.cycles_milli, 950, 1001);
 	assert_true(study.cycle_records_inside * 10 >= study.cycle_records * 9);
@@ -116,7 +116,7 @@ static void test_known_program_has_its_counts(void **state)
 	sampling_suite_close(&on);
 }
 
-/* The same loops and calls by other processors' last-branch records; *cycles: the part that counts cycles. */
+/* Finds the same loops and calls by another processor's last-branch records; *cycles: the status of the part that samples cycles. */
 static void blocks_by_branch_records(const char *machine, unsigned iterations_most, enum status *cycles)
 {
 	unsigned loops = 0;
@@ -139,7 +139,7 @@ static void blocks_by_branch_records(const char *machine, unsigned iterations_mo
 	sampling_suite_close(&on);
 }
 
-/* Of all else AMD's processors have none. */
+/* AMD's processors have branch records, but no event of precise cycles. */
 static void test_known_program_is_found_by_amds_branch_records(void **state)
 {
 	(void)state;
@@ -148,7 +148,7 @@ static void test_known_program_is_found_by_amds_branch_records(void **state)
 	assert_int_equal(cycles, ST_UNSUPPORTED);
 }
 
-/* 32 pairs: more than 1024 ranges of all trajectories together. */
+/* With 32 last-branch records, all trajectories together have more than 1024 ranges. */
 static void test_known_program_is_found_by_32_branch_records(void **state)
 {
 	(void)state;
@@ -186,7 +186,7 @@ static void test_known_program_reports_what_is_missing_in_that_part_alone(void *
 	sampling_suite_close(&on);
 }
 
-/* Forms of loads; one that overwrote its address; none. */
+/* Loads of all forms have their address; a load that overwrote its address register is refused, and so is code without a load. */
 static void test_pebs_address_decodes_loads_and_refuses_others(void **state)
 {
 	(void)state;
@@ -201,7 +201,7 @@ static void test_pebs_address_decodes_loads_and_refuses_others(void **state)
 		{ { 0x0F, 0x28, 0x4C, 0xD3, 0x10 }, 5, ST_OK, 0x3000 + 8 * 0x2000 + 16, 16, 16 }, /* movaps xmm1, [rbx + rdx*8 + 16] */
 		{ { 0xF3, 0x0F, 0x6F, 0x03 }, 4, ST_OK, 0x3000, 16, 16 },                /* movdqu xmm0, [rbx] */
 		{ { 0xF2, 0x41, 0x0F, 0x58, 0x04, 0x24 }, 6, ST_OK, 0xC000, 8, 16 },     /* addsd xmm0, [r12] */
-		{ { 0xE8, 1, 2, 3, 4 }, 5, ST_OK, 0x4400 - 8, 8, 16 },                   /* behind a call: a return */
+		{ { 0xE8, 1, 2, 3, 4 }, 5, ST_OK, 0x4400 - 8, 8, 16 },                   /* after a call: the load of a return */
 		{ { 0x48, 0x89, 0xC8 }, 3, ST_SYNTAX, 0, 0, 0 },                         /* mov rax, rcx */
 		{ { 0x90 }, 1, ST_SYNTAX, 0, 0, 0 },
 	};
@@ -217,7 +217,7 @@ static void test_pebs_address_decodes_loads_and_refuses_others(void **state)
 	}
 }
 
-/* The standing check sees an event that counts too much. */
+/* An event that overcounts breaks the check that the sources add up to the loads. */
 static void test_known_program_reports_loads_that_do_not_add_up(void **state)
 {
 	(void)state;

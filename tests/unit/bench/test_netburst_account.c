@@ -1,4 +1,4 @@
-/* The cycle accounting of the Pentium 4, as far as its events carry it, on the simulated machine. */
+/* The Pentium 4's cycle accounting on the simulated machine, as far as its events reach, has the counts that the workloads are known to cause. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -66,30 +66,30 @@ static void test_netburst_accounting_is_what_its_events_carry(void **state)
 		              (long long)active, (long long)cycles, (long long)a.value[Q_ISSUED_UOPS], (long long)a.value[Q_RETIRED_UOPS], (long long)a.sum);
 		assert_true(a.known[Q_RETIRE_STALL] && a.known[Q_RETIRE_ACTIVE] && a.known[Q_ISSUED_UOPS] && a.known[Q_RETIRED_UOPS]);
 		assert_true(cycles > 10000 && llabs(stalled + active - cycles) * 1000 <= cycles);
-		/* no event of NetBurst says what is issued or dispatched in a cycle */
+		/* NetBurst has no events of cycles in which uops issue or dispatch */
 		assert_false(a.known[Q_ISSUE_STALL] || a.known[Q_EXECUTE_STALL]);
 		for (unsigned t = 0; t < stall_term_count; t++)
 			if (!a.terms[t].thread.known)
 				assert_non_null(a.terms[t].open);
 		if (kind == WORK_LATENCY) {
-			/* of sixteen loads one finds the line of the load before; nothing overlaps */
+			/* one load of sixteen hits the line of the load before it; no loads overlap */
 			const int64_t loads = 64 * 15;
 			assert_true(llabs(count_of("l2") + count_of("local_dram") - loads) <= loads / 100);
 			assert_true(llabs(a.sum - stalled) * 100 <= stalled * 3);
 		}
-		if (kind == WORK_BRANCHY) { /* two random bits an iteration: half of them are guessed wrong */
+		if (kind == WORK_BRANCHY) { /* two random bits per iteration, of which half are mispredicted */
 			assert_in_range(count_of("branch_conditional"), 950, 1200);
 			assert_true(a.value[Q_ISSUED_UOPS] - a.value[Q_RETIRED_UOPS] > a.value[Q_RETIRED_UOPS] / 5);
 		}
 	}
 	assert_int_equal(msr_guard_restore(&rig.run.guard), ST_OK);
-	for (unsigned i = 0; i < REGISTERS; i++) /* as after a reset */
+	for (unsigned i = 0; i < REGISTERS; i++) /* zero again, as after a reset */
 		if (under->ops->rdmsr(under->self, 0, 0x360 + i, &now) == ST_OK && now)
 			fail_msg("0x%X: 0x%llx", 0x360 + i, (unsigned long long)now);
 	work_rig_close(&rig);
 }
 
-/* The counters of both threads are one set: those of the first are read while the second works. */
+/* Both threads share one set of counters: the first thread's are read while the second works. */
 static void test_netburst_accounting_beside_a_second_thread(void **state)
 {
 	(void)state;
@@ -102,7 +102,7 @@ static void test_netburst_accounting_beside_a_second_thread(void **state)
 	print_message("%lld stalled + %lld active of %lld cycles\n", (long long)a.value[Q_RETIRE_STALL], (long long)a.value[Q_RETIRE_ACTIVE], (long long)cycles);
 	assert_true(llabs(a.value[Q_RETIRE_STALL] + a.value[Q_RETIRE_ACTIVE] - cycles) * 100 <= cycles);
 	assert_in_range(count_of("branch_conditional"), 950, 1200);
-	/* the other thread does as much in these windows */
+	/* the other thread does the same work in these windows */
 	const unsigned t = stall_find("branch_conditional");
 	print_message("of both threads %lld mispredicted branches\n", (long long)a.terms[t].core_count);
 	assert_true(a.terms[t].core.known);
@@ -111,7 +111,7 @@ static void test_netburst_accounting_beside_a_second_thread(void **state)
 	free(text);
 }
 
-/* Without one of the registers there is a reason and no figure. */
+/* An accounting that lacks a register is a fault with a reason. */
 static void test_netburst_accounting_without_a_register_says_so(void **state)
 {
 	(void)state;

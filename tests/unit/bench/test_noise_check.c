@@ -1,5 +1,5 @@
-/* Windows that heat, a modulated clock or SMIs touch are thrown away and counted; and under each switch for the state that
- * firmware leaves, the registers are in the end as they were. */
+/* Windows that heat, clock modulation or SMIs disturb are discarded and counted, and registers are restored under each fault of the
+ * machine. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ static struct access_ops ops;
 static uint64_t status, modulation;
 static unsigned reads, every;
 
-/* One in N readings of the status is `status`, the others cool. */
+/* Every `every`th reading of the thermal status is `status`, the others are cool. */
 static enum status rdmsr(void *self, unsigned core, uint32_t msr, uint64_t *value)
 {
 	if (msr == THERM_STATUS) {
@@ -115,7 +115,7 @@ static void test_noise_check_smis_are_counted_by_window(void **state)
 	free(text);
 }
 
-/* The machine's own switches: heat now and then costs windows, each time anew; heat in every window, or a duty cycle, the rows. */
+/* With the machine's faults, heat now and then costs windows; heat in every window, or a duty cycle, costs the row. */
 static void test_noise_check_heat_costs_windows_not_the_row(void **state)
 {
 	(void)state;
@@ -141,7 +141,7 @@ static void test_noise_check_heat_costs_windows_not_the_row(void **state)
 	}
 }
 
-/* Every register that the descriptor lets be written and wants put back, on every core. */
+/* Reads every register that the descriptor marks as restored, on every core; returns their number. */
 static unsigned registers(uint64_t *values, unsigned most)
 {
 	const struct access *a = sim_access(r.sim);

@@ -1,4 +1,4 @@
-/* bench/sampling/priority.c: counters that are due at one load, on machines that serve them as the manual says and on others. */
+/* bench/sampling/priority.c: the rows are ok if counters that overflow at one load are served in the manual's order, and tell any other order. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,12 +30,12 @@ static void run(const char *machine, void (*change)(struct machine *m))
 
 static void highest_first(struct machine *m) { m->fault_counter_priority = 1; }
 static void records_last(struct machine *m) { m->fault_counter_priority = 2; }
-static void armed_late(struct machine *m) { m->pmu_pebs_shadow_cycles = 500; } /* two loads from memory */
+static void armed_late(struct machine *m) { m->pmu_pebs_shadow_cycles = 500; } /* as long as two loads from memory */
 static void armed_at_once(struct machine *m) { m->pmu_pebs_shadow_cycles = 0; }
 static void far_memory(struct machine *m) { m->dram_local_ps *= 3; }
 static void drop(struct machine *m) { m->fault_pebs_drop_every = 7; }
 
-/* Four records of a load in the order of the counters; a record of counter 2 shows overflows of 0 and 1 and not of 3. */
+/* A load has four records in the counters' order, and a record of counter 2 shows the overflows of 0 and 1, but not of 3. */
 static void test_priority_is_that_of_the_numbers(void **state)
 {
 	(void)state;
@@ -66,7 +66,7 @@ static void test_priority_of_the_highest_is_told(void **state)
 	sampling_suite_close(&on);
 }
 
-/* Records keep their order and come after the overflows. */
+/* Records keep their order, but follow all overflows. */
 static void test_priority_of_overflows_over_records_is_told(void **state)
 {
 	(void)state;
@@ -78,7 +78,7 @@ static void test_priority_of_overflows_over_records_is_told(void **state)
 	sampling_suite_close(&on);
 }
 
-/* A record that is lost leaves three of its load. */
+/* A lost record leaves three records of its load. */
 static void test_priority_is_not_shown_by_records_that_are_missing(void **state)
 {
 	(void)state;

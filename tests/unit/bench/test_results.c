@@ -1,4 +1,4 @@
-/* Results in memory: the program's own JSON, the host's reader of any file, and the report drawn from them. */
+/* The readers give a file's content or name what is wrong and where, and the report shows what they read. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 #include "runner/data/reader.h"
 #include "tables/processor.h"
 
-/* A small run; %s: the row's items that a test changes. */
+/* Parts of a small run's results.json. */
 #define HEAD "\"schema\": \"stallmeter-results\", \"version\": 1, \"simulated\": true, \"backend\": \"sim:x\", \"build\": \"b\", \"label\": \"\", " \
 	"\"settings\": {\"suite\": \"quick\", \"repetitions\": 0, \"seed\": 20090330}, \"machine\": {\"brand\": \"B\", " \
 	"\"signature\": \"0x1\", \"tsc_hz\": 1, \"cores\": 2, \"nodes\": 1, \"caches\": []}"
@@ -145,7 +145,7 @@ static void test_reader_reads_a_journal(void **state)
 	reader_free(&r);
 }
 
-/* Wherever the power goes: what was whole is there, and it is said that the rest is not. */
+/* A journal cut at any byte has its whole lines, and a note that the rest is missing. */
 static void test_reader_reads_a_journal_cut_anywhere(void **state)
 {
 	(void)state;
@@ -175,7 +175,7 @@ static void test_reader_reads_a_journal_cut_anywhere(void **state)
 			got += !is_crashed;
 		}
 		assert_int_equal(got, rows_whole);
-		assert_int_equal(list->count, starts); /* the row in progress is there as crashed */
+		assert_int_equal(list->count, starts); /* the row in progress is listed as crashed */
 		reader_free(&r);
 	}
 	assert_true(crashed > 100);
@@ -216,7 +216,7 @@ static void test_reader_reads_a_run_that_went_on_after_a_crash(void **state)
 	reader_free(&r);
 }
 
-/* The freestanding reader and libjansson make the same tree of what the program writes. */
+/* The freestanding reader and libjansson build the same tree from the program's output. */
 static void assert_same(const struct document *a, const struct doc_node *x, const struct document *b, const struct doc_node *y)
 {
 	assert_int_equal(x->type, y->type);
@@ -300,7 +300,7 @@ static void test_report_shows_strings_as_text(void **state)
 	     "\"<img src=x>\": {\"</table><b>\": \"<b>\"}}", "a<b");
 	assert_null(strstr(page, "<script"));
 	assert_null(strstr(page, "<img"));
-	assert_null(strstr(page, "<b>&lt;")); /* nothing of theirs became an element */
+	assert_null(strstr(page, "<b>&lt;")); /* no string became an element */
 	assert_non_null(strstr(page, "&lt;script&gt;alert(1)&lt;/script&gt; &amp; &#39;x&#39; &quot;y&quot; \xC3\xA9\xE4\xB8\xAD"));
 	assert_non_null(strstr(page, "Incomplete results: a&lt;b"));
 	assert_non_null(strstr(page, "&lt;/table&gt;&lt;b&gt;"));
@@ -332,7 +332,7 @@ static void test_report_says_full_when_it_does_not_fit(void **state)
 	reader_free(&r);
 }
 
-/* A machine with many cores: its heat map is drawn coarser, and the page stays below its limit. */
+/* With many cores the heat map is drawn coarser, and the page stays below its limit. */
 static void test_report_of_many_cores_fits(void **state)
 {
 	(void)state;
@@ -357,7 +357,7 @@ static void test_report_of_many_cores_fits(void **state)
 	free(text);
 }
 
-/* The curve's points at their places: 0 at (70, 250), the largest at (680, 24). */
+/* A curve is drawn to scale, with 0 at (70, 250) and the largest point at (680, 24). */
 static void test_report_draws_curves_where_their_values_are(void **state)
 {
 	(void)state;
@@ -380,7 +380,7 @@ static void test_report_logarithm_is_exact_for_powers_of_two(void **state)
 	assert_in_range(html_log2_milli(INT64_MAX), 62999, 63000);
 }
 
-/* A published figure of a row that there is not would never be shown. */
+/* Each published figure names a row with that unit; otherwise it would never be shown. */
 static void test_published_figures_are_of_rows(void **state)
 {
 	(void)state;

@@ -1,4 +1,4 @@
-/* Sprunt's pair: a chain of additions and loads that miss the L1, on one thread of a core and on both, on simulated machines. */
+/* Sprunt's pair, a chain of additions and loads that miss the L1, has the expected rates on one thread and on both threads of a simulated core. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -40,7 +40,7 @@ static void is_as_expected(const char *text, const char *what)
 		              (long long)c->together[0].other_micro, (long long)c->together[1].other_micro);
 		if (c->alone.uops_micro < alone.least_milli || c->alone.uops_micro > alone.most_milli || both < together.least_milli || both > together.most_milli)
 			fail_msg("%s: not as expected", c->name);
-		/* in the windows of each pair both threads are at work, and neither has much more than half */
+		/* in the windows of each pair both threads work, and each retires 40 to 60 % of the uops */
 		assert_int_equal(c->alone.other_micro, 0);
 		for (unsigned k = 0; k < 2; k++) {
 			const struct known_program_rate *p = &c->together[k];
@@ -48,7 +48,7 @@ static void is_as_expected(const char *text, const char *what)
 			assert_in_range((p->uops_micro + p->other_micro) * 100, both * 97, both * 103);
 			assert_in_range(p->uops_micro * 100 / (p->uops_micro + p->other_micro), 40, 60);
 		}
-		/* every load of the one misses, the other has none */
+		/* every load of the second pair misses, the first has no misses */
 		assert_in_range(c->alone.misses_milli + 1, i ? 980 : 0, i ? 1010 : 3);
 		for (unsigned k = 0; k < 2; k++)
 			assert_in_range(c->together[k].misses_milli + 1, i ? 980 : 0, i ? 1010 : 3);
@@ -82,7 +82,7 @@ static void test_smt_interference_needs_two_threads(void **state)
 	assert_string_equal(study.parts[KNOWN_PROGRAM_THREADS].reason, "one thread a core");
 }
 
-/* Where each thread has counters of its own there are no events of the other. */
+/* Where each thread has counters of its own, the other thread's events are not counted. */
 static void test_smt_interference_has_no_events_of_the_other_thread_on_later_cores(void **state)
 {
 	(void)state;

@@ -1,4 +1,4 @@
-/* The staircase: steps of the levels' rows, and the sizes of load.staircase.latency as dots, on the screen and in the report. */
+/* The staircase shows the levels' rows as steps and the sizes of load.staircase.latency as dots, on the screen and in the report. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@ static const char results[] = "{\"schema\": \"stallmeter-results\", \"machine\":
 	"{\"level\": 2, \"type\": \"U\", \"bytes\": 262144}]}, \"rows\": [{\"name\": \"load.l1.latency\", \"kind\": \"latency\", \"status\": \"ok\", \"value\": 4, \"cycles\": 4, \"ns\": 2},"
 	"{\"name\": \"load.l2.latency\", \"kind\": \"latency\", \"status\": \"ok\", \"value\": 10, \"cycles\": 10, \"ns\": 5}, {\"name\": \"load.dram_local.latency\", \"kind\": \"latency\","
 	"\"status\": \"ok\", \"value\": 200, \"cycles\": 200, \"ns\": 100}%s]}";
-/* the second point of a size has a larger stride: not shown; the last lies beyond eight times the last cache */
+/* the second point of 4 KiB has a larger stride and is not shown; the last point lies beyond eight times the last cache */
 static const char measured[] = ", {\"name\": \"load.staircase.latency\", \"kind\": \"latency\", \"status\": \"ok\", \"value\": 4, \"cycles\": 4, \"ns\": 2, \"curve\": {\"columns\": [\"KiB\","
 	"\"stride_bytes\", \"cycles\"], \"points\": [[4, 64, 4], [4, 256, 7], [64, 64, 11.5], [1024, 256, 190], [8192, 4096, 300]]}}";
 static const struct stair_point wanted[] = { { 4096, 4000 }, { 65536, 11500 }, { 1048576, 190000 }, { 8388608, 300000 } };
@@ -61,7 +61,7 @@ static void test_staircase_reads_steps_and_points(void **state)
 	assert_int_equal(s.top, 512000);
 }
 
-/* Where a value lies on a logarithmic axis. */
+/* The coordinate of a value on a logarithmic axis. */
 static double on(double value, double low, double high, double from, double to)
 {
 	return from + log2(value / low) / log2(high / low) * (to - from);
@@ -80,7 +80,7 @@ static void test_staircase_dots_are_at_their_pixels(void **state)
 	for (unsigned i = 0; i < COUNT_OF(wanted); i++) {
 		double x = on((double)wanted[i].bytes, STAIRCASE_FROM, 8388608, g.left, g.right), y = on((double)wanted[i].cycles_milli, 1000, 512000, g.bottom, g.top);
 		assert_int_equal(pixels[(unsigned)lround(y) * W + (unsigned)lround(x)], COLOUR_OK);
-		/* and the dot ends: four pixels to the side there is none of it */
+		/* the dot ends within four pixels */
 		assert_int_not_equal(pixels[(unsigned)lround(y) * W + (unsigned)lround(x) - 4], COLOUR_OK);
 		assert_int_not_equal(pixels[((unsigned)lround(y) - 4) * W + (unsigned)lround(x)], COLOUR_OK);
 	}

@@ -1,4 +1,4 @@
-/* bench/workloads/stall_model.c and the stall terms of every processor: the counts, and what the bounds leave of them. */
+/* bench/workloads/stall_model.c: every processor's stall terms have an event or a reason, and are charged no more than the bounds allow. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,7 +44,7 @@ static void test_stall_term_names_rows_that_there_are(void **state)
 	assert_int_equal(stall_find("l9"), STALL_TERMS_MAX);
 }
 
-/* No event is added twice over all terms of a processor: a load that misses is charged by one of them. */
+/* No event is added twice over all terms of a processor, so that one term alone charges a load that misses. */
 static void test_stall_terms_are_disjoint(void **state)
 {
 	(void)state;
@@ -69,14 +69,14 @@ static void test_stall_term_takes_the_alternative_that_a_processor_counts(void *
 
 	assert_string_equal(stall_count(processor_named("nehalem-ep"), dram)->text, "MEM_UNCORE_RETIRED.LOCAL_DRAM");
 	assert_string_equal(stall_count(processor_named("core2"), dram)->text, "MEM_LOAD_RETIRED.L2_LINE_MISS");
-	/* one event counts both on Core 2: one term has it */
+	/* Core 2 counts both with one event, which one term takes */
 	assert_string_equal(stall_count(processor_named("core2"), forward)->text, "LOAD_BLOCK.OVERLAP_STORE");
 	assert_int_equal(stall_count(processor_named("core2"), alias)->term_count, 0);
-	/* cycles, or nothing */
+	/* only events that count cycles */
 	assert_string_equal(stall_count(processor_named("nehalem-ep"), divide)->text, "ARITH.CYCLES_DIV_BUSY");
 	assert_string_equal(stall_count(processor_named("core2"), divide)->text, "IDLE_DURING_DIV");
 	assert_int_equal(stall_count(processor_named("haswell-ep"), divide)->term_count, 0);
-	/* an event that a quirk bans for quantities */
+	/* a quirk bans this event for quantities */
 	assert_string_equal(stall_count(processor_named("nehalem-ep"), lock)->why, "its event counts cycles");
 	assert_string_equal(stall_count(processor_named("haswell-ep"), indirect)->text, "BR_MISP_RETIRED.ALL_BRANCHES-BR_MISP_RETIRED.CONDITIONAL");
 }
@@ -100,27 +100,27 @@ static void test_stall_settle_charges_all_that_the_bounds_leave(void **state)
 	stall_settle(&(struct stall_bounds){ -1, -1, -1 }, c);
 	for (unsigned t = 0; t < stall_term_count; t++)
 		assert_int_equal(c[t].charged, c[t].alone);
-	/* misses in flight for 90 cycles, whatever they cost alone */
+	/* misses are in flight for 90 cycles, which bounds their charge */
 	stall_settle(&(struct stall_bounds){ -1, 90, -1 }, c);
 	assert_int_equal(c[stall_find("l3")].charged, 60);
 	assert_int_equal(c[stall_find("local_dram")].charged, 30);
 	assert_int_equal(c[stall_find("branch_conditional")].charged, 100);
-	/* a front end that starved for 20 */
+	/* the front end starves for 20 cycles */
 	stall_settle(&(struct stall_bounds){ -1, 90, 20 }, c);
 	assert_int_equal(c[stall_find("branch_conditional")].charged, 20);
 	assert_int_equal(c[stall_find("fp_assist")].charged, 50);
-	/* 125 stalls: 90 by misses; branches and assists, 70, share the 35 that are left */
+	/* of 125 stalls misses take 90; branches and assists, 70 in all, share the other 35 */
 	stall_settle(&(struct stall_bounds){ 125, 90, 20 }, c);
 	assert_int_equal(c[stall_find("branch_conditional")].charged, 10);
 	assert_int_equal(c[stall_find("fp_assist")].charged, 25);
-	/* waits whose length is not known get what is left */
+	/* waits of unknown length are charged the rest */
 	alone(c, "unknown_address", 40);
 	stall_settle(&(struct stall_bounds){ 200, 90, 20 }, c);
 	assert_int_equal(c[stall_find("unknown_address")].charged, 200 - 90 - 20 - 50);
 	stall_settle(&(struct stall_bounds){ 125, 90, 20 }, c);
 	assert_int_equal(c[stall_find("unknown_address")].charged, 0);
 	assert_int_equal(c[stall_find("fp_assist")].charged, 25);
-	/* a branch beneath a miss costs nothing, and the sum is never more than the stalls */
+	/* a branch under a miss costs nothing, and the sum does not exceed the stalls */
 	stall_settle(&(struct stall_bounds){ 71, 90, 20 }, c);
 	for (unsigned t = 0; t < stall_term_count; t++)
 		sum += c[t].charged;
@@ -135,7 +135,7 @@ static void test_stall_front_end_is_starvation_and_wasted_issue(void **state)
 {
 	(void)state;
 	assert_int_equal(stall_front_end(300, 1000, 2000, 1500), 300 + 250);
-	assert_int_equal(stall_front_end(300, 1000, 2000, 2100), 300); /* more retired than issued: other moments */
+	assert_int_equal(stall_front_end(300, 1000, 2000, 2100), 300); /* more retired than issued: they were counted at different times */
 	assert_int_equal(stall_front_end(300, 1000, 0, 0), -1);
 	assert_int_equal(stall_front_end(-1, 1000, 2000, 1500), -1);
 	assert_int_equal(stall_front_end(300, 1000, 2000, -1), -1);

@@ -1,4 +1,4 @@
-/* The suite around the rows: files, settings, expectations, stopping. Rows run natively here. */
+/* The suite writes valid files, names what is wrong with its settings, judges rows by expectations, and stops after a row. Rows run natively here. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -163,7 +163,7 @@ static void test_suite_expectations_decide_what_is_unexpected(void **state)
 		{ ACCESS_NATIVE, NULL, 0 },                         /* unproven is no failure on a real machine */
 		{ ACCESS_NATIVE, "load.l1.latency = ok", 1 },
 		{ ACCESS_NATIVE, "load.l1.latency = ok|unproven", 0 },
-		{ ACCESS_NATIVE, "load.* = ok\nload.l1.latency = unproven", 0 }, /* the last one that matches */
+		{ ACCESS_NATIVE, "load.* = ok\nload.l1.latency = unproven", 0 }, /* the last match counts */
 		{ ACCESS_SIM, NULL, 1 },                            /* it is on a simulated one */
 		{ ACCESS_SIM, "load.l1.latency = unproven", 0 },
 	};
@@ -174,7 +174,7 @@ static void test_suite_expectations_decide_what_is_unexpected(void **state)
 		run(&s);
 		assert_int_equal(h.results[0].status, ROW_UNPROVEN);
 		assert_int_equal(sum.unexpected, cases[i].unexpected);
-		/* a simulated machine says so everywhere */
+		/* all files say whether the machine is simulated */
 		const char *simulated = cases[i].kind == ACCESS_SIM ? "\"simulated\": true" : "\"simulated\": false";
 		const char *json = memory_host_file(&h, "results.json"), *first = strstr(json, simulated);
 		assert_non_null(first);
@@ -184,7 +184,7 @@ static void test_suite_expectations_decide_what_is_unexpected(void **state)
 	}
 }
 
-/* A level that the machine lacks is an expected unsupported; a fact that is not known is not. */
+/* An unsupported row is expected if the machine lacks the level, but not if the level is unknown. */
 static void test_suite_unsupported_has_its_reason(void **state)
 {
 	(void)state;
@@ -226,7 +226,7 @@ static const struct { enum status ends; enum row_status status; const char *reas
 	{ ST_BROKEN, ROW_FAILED, "broken" }, { ST_IO, ROW_FAILED, "i/o error" }, { ST_UNSUPPORTED, ROW_UNSUPPORTED, "unsupported" },
 };
 
-/* A fault is an exception and nothing else; each ending has a name of its own, in the results too. */
+/* Each ending of a job has a row status of its own: only an exception is a fault. */
 static void test_suite_ending_of_a_job_is_a_row_status(void **state)
 {
 	(void)state;

@@ -1,4 +1,4 @@
-/* The TLB's levels are measured where CPUID does not enumerate it: rows about pages are right whatever its size. */
+/* The TLB's levels are measured where CPUID does not enumerate them, so that rows about pages have the expected values whatever their sizes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "tests/unit/support/closed_loop.h"
 #include "tests/unit/support/loop_meets.h"
 
-/* Rows about pages on a built-in machine with that many entries are as expected; `least` of them are compared. */
+/* Rows about pages have the expected values on a built-in machine with that many second-level entries; at least `least` of them are compared. */
 static void rows_are_right(const char *machine, const char *entries, unsigned least)
 {
 	static struct loop_run r;
@@ -38,7 +38,7 @@ static char *changed(const char *machine, const char *const fields[][3], unsigne
 	return text;
 }
 
-/* A second level of no more entries than the smallest ring that finds large ones; levels of fewer entries than an iteration's loads. */
+/* A second level with no more entries than the smallest ring by which large ones are found; levels with fewer entries than an iteration has loads. */
 static void rows_of_small_levels_are_right(const char *machine, const char *first_entries, const char *second_entries)
 {
 	static struct loop_run r;
@@ -77,7 +77,7 @@ static void test_second_level_that_is_not_there_is_not_measured(void **state)
 	rows_are_right("skylake-sp", "0", 6);
 }
 
-/* A first level of another size than the descriptor has: rows about pages and loads from memory are as expected. */
+/* Rows about pages and loads from memory have the expected values with a first level of another size than the descriptor's. */
 static void first_level(const char *machine, const char *key, const char *entries)
 {
 	static struct loop_run r;
@@ -130,7 +130,7 @@ static void test_levels_are_found_by_time_without_counters(void **state)
 	by_time("nehalem-ep", "128", "2048", "the DTLB holds 128 pages of 4 KiB, its second level at most 3072: found by time", 7000);
 }
 
-/* The rows of sizes have the machine's, to an entry, and quote CPUID's or the descriptor's if different; *second NULL: there is no such level. */
+/* The rows of sizes have the machine's exact numbers of entries, and quote CPUID's or the descriptor's if different; second NULL: there is no such level. */
 static void sizes(const char *machine, const char *first, const char *second, const char *first_remark, const char *second_remark)
 {
 	static struct loop_run r;
@@ -161,7 +161,7 @@ static void test_sizes_are_rows_that_contradict_what_is_told(void **state)
 	(void)state;
 	sizes("nehalem-ep", "64", "512", "", "");
 	sizes("nehalem-ep", "32", "1024", "CPUID or the tables tell 64", "CPUID or the tables tell 512");
-	sizes("nehalem-ep", "64", "2048", "", "CPUID or the tables tell 512"); /* of four ways: a page more costs five misses */
+	sizes("nehalem-ep", "64", "2048", "", "CPUID or the tables tell 512"); /* with four ways, one page too many causes five misses */
 	sizes("nehalem-ep", "128", NULL, "CPUID or the tables tell 64", "");
 	sizes("core2", "16", "512", "", "CPUID or the tables tell 256");
 	sizes("zen4", "72", "3072", "", "");

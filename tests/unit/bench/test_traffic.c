@@ -1,4 +1,4 @@
-/* Bytes by channel of memory and by link between sockets, beside the rows of streams, on simulated Haswell-EP machines. */
+/* On simulated machines the bytes counted by memory channel and by link between sockets are those that the rows of streams move. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 
 static struct loop_run r;
 
-/* `total` bytes a second evenly over n places within 1 %; where there are none, less than a hundredth of the row's own. */
+/* n places share `total` bytes/s evenly, within 1 %; if `total` is 0, each has at most 1 % of an even share of the row's bytes/s. */
 static void shared(const struct row_result *row, const char *what, const int64_t *bytes, unsigned n, int64_t total)
 {
 	const int64_t slack = (total ? total : row->value_milli / 1000) / 100 / n;
@@ -45,8 +45,8 @@ static const struct row_result *result(const char *name)
 	return row;
 }
 
-/* What the kernel reads and writes of each 3 parts of its bytes: the asking socket's links bring and take what the other
- * socket's channels give and get; nothing else moves. */
+/* The requesting socket's links receive and send what the other socket's channels read and write, in the kernel's proportion of reads
+ * and writes; nothing else moves. */
 static void from_node_to_node(unsigned channels, unsigned links)
 {
 	static const struct { const char *name; unsigned reads, writes; } streams[] = {
@@ -83,7 +83,7 @@ static void test_traffic_over_one_link_is_counted_there(void **state)
 	free(one);
 }
 
-/* Each core in memory of its own node: half of all bytes a socket, none over a link. One core: those of its socket alone. */
+/* If each core uses its own node's memory, each socket moves half of all bytes and the links none; with one core its socket moves all. */
 static void test_traffic_within_nodes_stays_off_the_links(void **state)
 {
 	(void)state;
@@ -113,7 +113,8 @@ static void test_traffic_without_link_events_has_its_channels(void **state)
 	loop_close(&r);
 }
 
-/* What channels count beside a stream of 1,000 MB/s, in MB/s: lines of other work leave it ok, lines that are not written back, or another node's, do not. */
+/* The channels' counts in MB/s during a stream of 1,000 MB/s: a few lines of other work leave the row ok; lines that are not written back, or that belong to
+ * another node, do not. */
 static void test_traffic_is_held_against_the_arrays(void **state)
 {
 	static const struct { const char *row, *kernel; int64_t read, written; unsigned channels; enum row_status status; } cases[] = {
@@ -141,7 +142,7 @@ static void test_traffic_is_held_against_the_arrays(void **state)
 	}
 }
 
-/* Two cores of a virtual machine read 4.2 GB/s where one of them read 15.2. */
+/* Two cores of a virtual machine read 4.2 GB/s, one of them alone 15.2 GB/s: such a row is noisy. */
 static void test_traffic_of_all_cores_below_that_of_fewer_is_noisy(void **state)
 {
 	static const unsigned cores[] = { 1, 2 };

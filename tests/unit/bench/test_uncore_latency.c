@@ -1,5 +1,5 @@
-/* Latency taken apart on simulated Haswell-EP machines: time in the table of requests beside the chase, for hits, local and
- * remote misses, and whether the parts of a load add up to it. */
+/* On simulated machines a chase's loads are in the table of requests (TOR) as long as the machine file implies, for hits, local and remote
+ * misses, and the parts of a load's latency add up to it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -27,14 +27,14 @@ static void within(const char *row, const char *how, int64_t milli, int64_t expe
 		fail_msg("%s: %s %lld, expected %lld within 5 %%", row, how, (long long)milli, (long long)expect);
 }
 
-/* Uncore cycles in core cycles, at the clocks that the row measured. */
+/* Converts uncore cycles to core cycles, by the clocks that the row measured. */
 static int64_t core_milli(const struct row_result *row, int64_t uncore_milli)
 {
 	return (int64_t)((__int128)uncore_milli * (int64_t)row->core_hz / (int64_t)row->queue.uncore_hz);
 }
 
-/* By boxes: every load had one entry, of its own kind, held as long as the queue method says; its page in memory, if that is
- * where it went; eight flits of data, if it came over a link. */
+/* By the boxes' counts each load has one entry, of its own kind, held as long as the queue method says; one DRAM page, if memory answers it;
+ * and eight flits of data, if it comes over a link. */
 static void by_boxes(const struct row_result *row)
 {
 	const struct latency_breakdown_result *a = &row->queue.breakdown;
@@ -88,15 +88,15 @@ static void taken_apart(const char *what, const char *text)
 			by_boxes(row);
 			continue;
 		}
-		/* A load from memory is one that the L3 answers, whose line its home has to bring first. Each part is measured by
-		 * other counters or in another row: the chase through the L3; the tracker of the home agent, of that socket. */
+		/* A load from memory takes the time of an L3 hit and the time in which its home fetches the line. Each part is measured by
+		 * other counters or in another row: the chase through the L3, and the tracker of the home's agent. */
 		assert_true(row->queue.home_milli > 0);
 		const bool far = strstr(row->name, "remote") != NULL;
 		const int64_t home = core_milli(row, row->queue.home_milli), link = far ? core_milli(row, row->queue.breakdown.link_milli) : 0, parts = l3->cycles_milli + home + link;
 		fprintf(stderr, " %10.3f %10.3f %10.3f\n", (double)l3->cycles_milli / 1000, (double)home / 1000, (double)parts / 1000);
 		by_boxes(row);
 		within(row->name, "the parts are", parts, row->cycles_milli);
-		/* the link's both ways are what the machine's remote memory takes longer; the home has its memory's time whoever asks */
+		/* the link's round trip is the difference of remote and local memory; the home takes its memory's time, whoever asks */
 		within(row->name, "of it on the link", link, far ? mul_div((int64_t)(machine_field(&fields, "dram", "remote_ps") - local), (int64_t)row->core_hz, 1000000000) : 0);
 		within(row->name, "at the home", home, mul_div((int64_t)local, (int64_t)row->core_hz, 1000000000));
 		within(row->name, "TOR and way to it are", row->queue.cycles_milli + l3->queue.offset_milli, row->cycles_milli);
@@ -111,7 +111,7 @@ static void test_uncore_latency_taken_apart(void **state)
 	taken_apart("haswell-ep", loop_built_in("haswell-ep"));
 }
 
-/* Another truth of memory and of the uncore's clock is found as well. */
+/* Other values of the memory's latency and of the uncore clock are found as well. */
 static void test_uncore_latency_of_another_machine(void **state)
 {
 	(void)state;
@@ -120,7 +120,7 @@ static void test_uncore_latency_of_another_machine(void **state)
 	free(other);
 }
 
-/* A read under load: alone its parts are those of the lone chase; what the boxes hold it longer, and what it waits before them, is what the row says. */
+/* Without load the residence of a read is that of the lone chase; under load the additional residence and the wait before the boxes are the row's penalty. */
 static void under_load(const char *machine, const char *section, const char *field, const char *value, int64_t before_percent, bool home)
 {
 	char *text = field ? loop_changed(loop_built_in(machine), section, field, value) : strdup(loop_built_in(machine)), *format = loop_format();
@@ -147,7 +147,8 @@ static void under_load(const char *machine, const char *section, const char *fie
 	free(text);
 }
 
-/* By a table that has room the channels' queue is the penalty, be they fast or slow. Nehalem's is full first: with twice the entries the channels have it. */
+/* If the table has room, the penalty is the queue of the channels, be they fast or slow. Nehalem's table fills first; with twice the entries most of
+ * its penalty is the channels' queue. */
 static void test_uncore_latency_under_load_taken_apart(void **state)
 {
 	(void)state;
@@ -158,7 +159,7 @@ static void test_uncore_latency_under_load_taken_apart(void **state)
 	under_load("nehalem-ep", "gq", "read", "64", 20, true);
 }
 
-/* Pages as memory finds them: the next load of the same page finds it open, one at random does not. */
+/* Loads in order hit the open DRAM page; random loads miss it. */
 static void test_uncore_latency_tells_pages(void **state)
 {
 	(void)state;
@@ -176,7 +177,7 @@ static void test_uncore_latency_tells_pages(void **state)
 	free(text);
 }
 
-/* Rows about open pages are ok only where the memory controller counts hits, or misses over hits. */
+/* Rows about open pages are ok only where the memory controller's counts show page hits, or page misses of the test and hits of the baseline. */
 static void page_rows(const char *machine, const char *open_page, const char *page_bytes, enum row_status hit, enum row_status miss)
 {
 	char list[120];
@@ -200,7 +201,7 @@ static void test_page_state_is_proved_by_the_memory_controller(void **state)
 	(void)state;
 	page_rows("haswell-ep", "1", "8192", ROW_OK, ROW_OK);
 	page_rows("nehalem-ep", "1", "8192", ROW_OK, ROW_OK);
-	page_rows("haswell-ep", "1", "512", ROW_UNSUPPORTED, ROW_UNSUPPORTED); /* too few lines a page */
+	page_rows("haswell-ep", "1", "512", ROW_UNSUPPORTED, ROW_UNSUPPORTED); /* too few lines per page */
 	page_rows("nehalem-ep", "1", "128", ROW_UNSUPPORTED, ROW_UNSUPPORTED);
 	page_rows("haswell-ep", "1", "64", ROW_UNSUPPORTED, ROW_UNSUPPORTED);
 	page_rows("haswell-ep", "0", "8192", ROW_UNSUPPORTED, ROW_UNSUPPORTED);
