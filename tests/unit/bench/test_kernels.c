@@ -346,7 +346,7 @@ static void test_kernels_native_and_interpreted_end_equal(void **state)
 	free(s);
 }
 
-/* --- where jumps lie ---------------------------------------------------------------------------- */
+/* --- placement of jumps ------------------------------------------------------------------------- */
 
 #define JUMPS_MAX 64u
 #define LINE_OF_JUMPS 32u
@@ -387,7 +387,7 @@ static void test_kernels_jumps_of_loops_lie_within_32_bytes(void **state)
 	unsigned looked = 0, wrong = 0;
 
 	for (const struct kernel *k = kernel_table; k < kernel_table_end; k++) {
-		const unsigned n = is_wrapper(k) || !strncmp(k->name, "k_warm", 6) ? 0 : jumps_of(k, jumps); /* those run outside windows */
+		const unsigned n = is_wrapper(k) || !strncmp(k->name, "k_warm", 6) ? 0 : jumps_of(k, jumps); /* warm-up runs outside windows */
 		for (unsigned i = 0; i < n; i++) {
 			bool repeated = false;
 			for (unsigned l = 0; l < n; l++)

@@ -24,7 +24,7 @@ static void run_suite(void (*change)(struct machine *m), const char *suite)
 
 static const struct row_result *row(const char *name) { return sampling_suite_row(&on, name); }
 
-/* Every record names the row's source and a true address; the values are within 2 % of the chases'. */
+/* Every record names the row's source and the load's address; the values are within 2 % of the chases'. */
 static void test_sample_latency_event_agrees_with_each_chase(void **state)
 {
 	(void)state;

@@ -1,4 +1,4 @@
-/* Rounds in which another thread used the core are detected by a loop as wide as the core. */
+/* Rounds in which another thread used the core are detected by a loop that issue width bounds. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -164,7 +164,7 @@ static void test_suite_expectations_decide_what_is_unexpected(void **state)
 		{ ACCESS_NATIVE, "load.l1.latency = ok", 1 },
 		{ ACCESS_NATIVE, "load.l1.latency = ok|unproven", 0 },
 		{ ACCESS_NATIVE, "load.* = ok\nload.l1.latency = unproven", 0 }, /* the last match counts */
-		{ ACCESS_SIM, NULL, 1 },                            /* it is on a simulated one */
+		{ ACCESS_SIM, NULL, 1 },                            /* but it is on a simulated one */
 		{ ACCESS_SIM, "load.l1.latency = unproven", 0 },
 	};
 	for (unsigned i = 0; i < COUNT_OF(cases); i++) {

@@ -25,7 +25,7 @@ static void rows_are_right(const char *machine, const char *entries, unsigned le
 	free(text);
 }
 
-/* The built-in machine with other values of those fields: section, key, value. For the caller to free. */
+/* The built-in machine's text with other values of those fields (section, key, value), to be freed by the caller. */
 static char *changed(const char *machine, const char *const fields[][3], unsigned count)
 {
 	char *text = strdup(loop_built_in(machine));
@@ -104,7 +104,7 @@ static void test_first_level_of_any_size_is_found(void **state)
 	first_level("haswell-ep", "large_entries", "8");
 }
 
-/* Without counters both levels are found by time: rings of 16, 24, 32, 48 ... pages. */
+/* Without counters both levels are found by the time of rings of 16, 24, 32, 48 ... pages. */
 static void by_time(const char *machine, const char *entries, const char *second_entries, const char *remark, int64_t penalty_milli)
 {
 	static struct loop_run r;

@@ -53,7 +53,7 @@ static void by_boxes(const struct row_result *row)
 		} else {
 			assert_in_range(a->entries_milli[i], 0, 50);
 		}
-	assert_in_range(a->ingress_milli, 0, 1000); /* a single load at a time never waits */
+	assert_in_range(a->ingress_milli, 0, 1000); /* one load at a time never waits */
 	if (memory)
 		within(row->name, "pages found are", a->pages_milli[BREAKDOWN_PAGE_HIT] + a->pages_milli[BREAKDOWN_PAGE_EMPTY] + a->pages_milli[BREAKDOWN_PAGE_MISS], 1000);
 	if (remote_memory || other_socket)

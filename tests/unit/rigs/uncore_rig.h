@@ -9,7 +9,7 @@
 
 #define RIG_TRACE_MAX 65536
 #define RIG_BYTES (16 * PAGE_2M)
-/* An array of RIG_BYTES on a node. */
+/* Address of the array of RIG_BYTES on a node. */
 #define RIG_ARRAY(node) (SPACE_DATA + (uint64_t)(node) * PAGE_1G)
 
 struct uncore_rig {

@@ -17,7 +17,7 @@ void work_rig_close(struct work_rig *g);
 /* Runs `kind` once on each of the first `cores` processors while one or two events (second: NULL) are counted on processor 0. */
 void work_rig_count(struct work_rig *g, enum work_kind kind, unsigned cores, const char *first, const char *second, uint64_t out[2]);
 
-/* The true value must be above 1000, so that a hundredth of it is not 0. */
+/* `counted` must be within 1 % of the true value, and this above 1000, so that 1 % of it is not 0. */
 void within_a_hundredth(uint64_t counted, uint64_t true_value);
 /* The "value" after an event's name in a run's results.json, in thousandths. */
 int64_t loop_event_milli(const struct loop_run *run, const char *event);
