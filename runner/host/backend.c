@@ -1,4 +1,4 @@
-/* runner/host/backend.c: simulated machines and this one. */
+/* runner/host/backend.c: see backend.h. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,10 +13,10 @@
 
 #define MACHINE_FILE_MOST (1u << 20)
 
-/* Larger blocks start at a multiple of 2 MiB and request pages of that size: a simulator that accesses its tables and
- * buffers at random otherwise spends much of its time on the host's own page walks. */
+/* Blocks of that size and more are aligned to 2 MiB and request 2 MiB pages: the simulator accesses its tables and
+ * buffers at random and would otherwise spend much of its time on the host's page walks. */
 #define HUGE_BYTES ((size_t)2 << 20)
-#define SPARSE_BYTES ((size_t)96 << 20) /* larger blocks are used sparsely: pages of that size took 430 MiB of a full run, and a tenth of its time to clear them */
+#define SPARSE_BYTES ((size_t)96 << 20) /* larger blocks are used sparsely: with 2 MiB pages they took 430 MiB of a full run, and a tenth of its time for clearing them */
 
 void *backend_pages_get(void *self, size_t bytes)
 {
@@ -32,8 +32,8 @@ void *backend_pages_get(void *self, size_t bytes)
 	at += before;
 	if (end - before > whole)
 		munmap(at + whole, end - before - whole);
-	(void)madvise(at, whole, whole > SPARSE_BYTES ? MADV_NOHUGEPAGE : MADV_HUGEPAGE); /* only a hint: without it everything
-	                                                                                     works, but slower */
+	(void)madvise(at, whole, whole > SPARSE_BYTES ? MADV_NOHUGEPAGE : MADV_HUGEPAGE); /* only a hint: without it the simulator
+	                                                                                     is slower */
 	return at;
 }
 
@@ -44,7 +44,7 @@ void backend_pages_put(void *self, void *at, size_t bytes)
 		munmap(at, bytes);
 }
 
-/* An event map beside the machine file *self; it stays until the program ends. */
+/* The event map in the folder of the machine file *self; its memory is never freed. */
 static bool beside_find(void *self, const char *name, struct machine_file *map)
 {
 	const char *machine = *(const char **)self, *slash = strrchr(machine, '/');
@@ -103,7 +103,7 @@ bool backend_dmi(const char *what, char *to, size_t capacity)
 	return ok && to[0];
 }
 
-/* This machine's id: its SMBIOS UUID if readable, else the installation's. Only a hash is used. */
+/* A hash of this machine's id: its SMBIOS UUID if readable, else the installation's machine-id. */
 static uint64_t this_machine_id(void)
 {
 	char line[128] = "";

@@ -7,23 +7,23 @@
 #include "pmu/sim/backend/sim.h"
 #include "runner/host/native.h"
 
-/* A simulated machine by built-in name or by file (anything with a '/' or '.', or that is a file and no built-in name).
- * The event map that it names may be a file beside it, which stays in memory until the program ends.
- * `problem` gets one line if there is none, or if the file is wrong. */
+/* Reads a simulated machine by its built-in name or from a file (a name with '/' or '.', or a file's name that is not built in).
+ * The event map that it names may be a file in the same folder; its memory is never freed.
+ * `problem` gets one line if there is no such machine, or if the file is wrong. */
 MUST_CHECK enum status backend_machine(const char *name, struct machine *m, char *problem, size_t capacity);
 
 struct backend {
 	const struct access *access;
-	struct native *native; /* one of the two */
+	struct native *native; /* either this one or `sim` is open */
 	struct sim *sim;
-	char stem[64];         /* name of a run directory on it: product and a short machine id */
+	char stem[64];         /* name of its run directories: product and a short machine id */
 };
 
 /* m: the simulated machine, NULL for this one. `problem` gets one line on failure. */
 MUST_CHECK enum status backend_open(struct backend *b, const struct machine *m, char *problem, size_t capacity);
 void backend_close(struct backend *b);
 
-/* Zeroed pages of this process, sparse; what the suite and the simulator work in. */
+/* Zeroed pages of this process, allocated lazily; memory for the suite and the simulator. */
 void *backend_pages_get(void *self, size_t bytes);
 void backend_pages_put(void *self, void *at, size_t bytes);
 

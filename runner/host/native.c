@@ -3,8 +3,8 @@
  * One thread per core, pinned, waits for work. A job runs on the stack at the top of the core's control area; a fault is
  * caught as a signal and becomes a status, and so does a time-out.
  *
- * This is not as quiet as hardware under the application: interrupts, other processes and the hypervisor continue, and no
- * counter reveals them. The measuring loop above allows for that. */
+ * Disturbances are not excluded as they are in the UEFI application: interrupts, other processes and the hypervisor continue,
+ * and no counter reveals them. The callers' measuring loop allows for that. */
 #include <cpuid.h>
 #include <errno.h>
 #include <pthread.h>
@@ -57,7 +57,7 @@ struct native {
 	sem_t done;
 	atomic_uint arrived; /* jobs of this run whose core is ready */
 	unsigned expected;
-	atomic_bool late;    /* time is over: threads that wait for others give up */
+	atomic_bool late;    /* the time limit has passed: threads that wait for others give up */
 	struct mapping code, control, ds;
 	struct sigaction before[5];
 	unsigned handlers;
@@ -76,7 +76,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
 	if (!c || !c->in_job) {
 		if (number == SIGNAL_TIME_OUT)
 			return; /* the job ended just then */
-		signal(number, SIG_DFL); /* our own fault: it recurs and ends the program */
+		signal(number, SIG_DFL); /* a fault of this program: it recurs and ends it */
 		return;
 	}
 	c->in_job = 0;
@@ -85,8 +85,8 @@ static void on_signal(int number, siginfo_t *info, void *context)
 	siglongjmp(c->recovery, number == SIGNAL_TIME_OUT ? 2 : 1);
 }
 
-/* Calls entry(argument) on another stack. All caller-saved registers of the System V ABI are lost, and so is RBX, which
- * holds our own stack. */
+/* Calls entry(argument) on another stack. Clobbers all caller-saved registers of the System V ABI and RBX, which
+ * holds our own stack pointer. */
 static void call_on_stack(uint64_t entry, uint64_t argument, uint64_t stack)
 {
 	__asm__ volatile("movq %%rsp, %%rbx\n\t"
@@ -132,7 +132,7 @@ static void do_job(struct native_core *c)
 		break;
 	}
 	job->ip = c->ip;
-	/* What an interrupted kernel left: a non-empty x87 stack, its own masks. */
+	/* An interrupted kernel leaves a non-empty x87 stack and its own masks. */
 	__asm__ volatile("fninit");
 	_mm_setcsr(0x1F80); /* the value after reset, SDM vol. 1, 10.2.3 */
 }
@@ -296,7 +296,7 @@ static enum status native_run(void *self, struct job *jobs, unsigned count, uint
 		if (!sem_clockwait(&n->done, CLOCK_MONOTONIC, &until)) {
 			ended++;
 		} else if (errno == ETIMEDOUT) {
-			/* Repeatedly: a core that is not yet in its job ignores the signal. */
+			/* Repeated, since a core that is not yet in its job ignores the signal. */
 			atomic_store(&n->late, true);
 			for (unsigned i = 0; i < count; i++)
 				pthread_kill(n->core[jobs[i].core].thread, SIGNAL_TIME_OUT);
@@ -316,7 +316,7 @@ static const struct access_ops native_ops = {
 	.run = native_run, .control = native_control, .ds = native_ds,
 };
 
-/* TSC and clock read together: of 32 tries the one with the shortest gap. */
+/* Reads TSC and clock together: of 32 tries the one with the shortest gap. */
 static void read_both(uint64_t *tsc, uint64_t *ns)
 {
 	uint64_t least = UINT64_MAX;
@@ -374,7 +374,7 @@ static enum status start_core(struct native *n, unsigned i)
 	CPU_SET(n->topology.cpu[i], &set);
 	pthread_attr_init(&attributes);
 	pthread_attr_setaffinity_np(&attributes, sizeof(set), &set);
-	/* Ctrl-C and the like belong to the main thread; a worker takes only what its job raises. */
+	/* Signals such as Ctrl-C's go to the main thread; a worker takes only those that its job raises. */
 	sigfillset(&all);
 	for (unsigned s = 0; s < COUNT_OF(signals_caught); s++)
 		sigdelset(&all, signals_caught[s]);

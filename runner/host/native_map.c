@@ -1,9 +1,9 @@
-/* runner/host/native_map.c: pages in the address space.
+/* runner/host/native_map.c: see native_map.h.
  *
- * 4 KiB pages are kept small by MADV_NOHUGEPAGE. 2 MiB and 1 GiB pages come from the reserved pool (MAP_HUGETLB); if that
- * is empty, 2 MiB pages come from transparent huge pages, and /proc/self/smaps has to confirm the whole range. Pages that
- * may repeat are one page of a file in memory, mapped repeatedly: for 12 GiB with one line in use per page, 2 MiB are
- * cleared. Not seen: a hypervisor that maps our huge pages by small ones. */
+ * MADV_NOHUGEPAGE keeps 4 KiB pages small. 2 MiB and 1 GiB pages come from the reserved pool (MAP_HUGETLB); if that
+ * is empty, 2 MiB pages are transparent huge pages, and /proc/self/smaps has to confirm the whole range. Pages that
+ * may repeat are one page of a memory file, mapped repeatedly: for 12 GiB with one line in use per page, only 2 MiB are
+ * cleared. Not detected: a hypervisor that maps our huge pages by small ones. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/mempolicy.h>
@@ -16,7 +16,7 @@
 
 #include "runner/host/native_map.h"
 
-/* Values of include/uapi/asm-generic/{hugetlb_encode,mman-common}.h, where the C library is older. */
+/* Values of include/uapi/asm-generic/{hugetlb_encode,mman-common}.h, for older C libraries. */
 #ifndef MAP_HUGE_SHIFT
 #define MAP_HUGE_SHIFT 26
 #endif
@@ -41,7 +41,7 @@ static uint64_t available_bytes(void)
 	return kib * 1024;
 }
 
-/* Bytes of transparent huge pages in the kernel's areas within the range. */
+/* Bytes of transparent huge pages in the mappings (VMAs) within the range. */
 static uint64_t huge_bytes(uint64_t va, uint64_t bytes)
 {
 	char line[512];
@@ -62,7 +62,7 @@ static uint64_t huge_bytes(uint64_t va, uint64_t bytes)
 	return sum;
 }
 
-/* Physical address of the page at va; 0 without the right to know (Documentation/admin-guide/mm/pagemap.rst). */
+/* Physical address of the page at va; 0 without the privilege (Documentation/admin-guide/mm/pagemap.rst). */
 static uint64_t physical_address(uint64_t va)
 {
 	uint64_t entry = 0;
@@ -86,8 +86,8 @@ static enum status bind_to_node(void *at, uint64_t bytes, int node)
 	return syscall(SYS_mbind, at, bytes, MPOL_BIND, mask, sizeof(mask) * 8, 0) ? ST_UNSUPPORTED : ST_OK;
 }
 
-/* Touches every page. MADV_POPULATE_WRITE fails where a touch would kill the program: the node's pool is empty, a limit.
- * Kernels before 5.14 lack it; only memory for which that cannot happen is then touched. */
+/* Populates every page. MADV_POPULATE_WRITE fails where a write would kill the program, as when the node's pool is empty.
+ * Kernels before 5.14 lack it; then only memory for which that cannot happen is written. */
 static enum status make_present(void *at, uint64_t bytes, int node, int flags)
 {
 	if (!madvise(at, bytes, MADV_POPULATE_WRITE))
@@ -107,7 +107,7 @@ static enum status try_map(struct mapping *m, int node, int flags, int advice)
 	                MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | flags, -1, 0);
 	if (at == MAP_FAILED)
 		return errno == EEXIST || errno == EACCES || errno == EPERM ? ST_REFUSED : flags ? ST_UNSUPPORTED : ST_FULL;
-	if (at != (void *)(uintptr_t)m->va) { /* a kernel before 4.17 takes the address as a hint */
+	if (at != (void *)(uintptr_t)m->va) { /* kernels before 4.17 take the address as a hint */
 		munmap(at, m->bytes);
 		return ST_REFUSED;
 	}
@@ -116,7 +116,7 @@ static enum status try_map(struct mapping *m, int node, int flags, int advice)
 		s = ST_UNSUPPORTED;
 	if (s == ST_OK)
 		s = make_present(at, m->bytes, node, flags);
-	/* Small pages are collapsed if the kernel can (since 6.1); smaps tells whether it did. */
+	/* Small pages are collapsed if the kernel can (since 6.1); smaps confirms it. */
 	if (s == ST_OK && advice == MADV_HUGEPAGE && huge_bytes(m->va, m->bytes) != m->bytes &&
 	    (madvise(at, m->bytes, MADV_COLLAPSE) || huge_bytes(m->va, m->bytes) != m->bytes))
 		s = ST_UNSUPPORTED;
@@ -131,7 +131,7 @@ static enum status try_map(struct mapping *m, int node, int flags, int advice)
 
 enum page_source { PAGE_OF_POOL, PAGE_TRANSPARENT };
 
-/* One page of a file at `at`, present; the first one determines the memory's node and page size. */
+/* Maps the file's page at `at` and populates it; the first mapping determines the memory's node and page size. */
 static enum status map_file_page(const struct mapping *m, uint64_t at, int fd, int node, enum page_source source)
 {
 	const bool first = at == m->va;
@@ -140,11 +140,11 @@ static enum status map_file_page(const struct mapping *m, uint64_t at, int fd, i
 	enum status s = got == want ? ST_OK : ST_UNSUPPORTED;
 
 	if (got == MAP_FAILED)
-		return ST_UNSUPPORTED; /* also: more areas than the kernel allows */
+		return ST_UNSUPPORTED; /* also when the kernel's limit of mappings is reached */
 	if (s == ST_OK && first)
 		s = bind_to_node(got, m->page_bytes, node);
 	if (s == ST_OK && first && source == PAGE_TRANSPARENT)
-		(void)madvise(got, m->page_bytes, MADV_HUGEPAGE); /* as far as shmem_enabled allows; otherwise it is collapsed */
+		(void)madvise(got, m->page_bytes, MADV_HUGEPAGE); /* if shmem_enabled allows it; otherwise the page is collapsed below */
 	if (s == ST_OK)
 		s = make_present(got, m->page_bytes, first ? node : -1, 1);
 	if (s == ST_OK && first && source == PAGE_TRANSPARENT && huge_bytes(at, m->page_bytes) != m->page_bytes && madvise(got, m->page_bytes, MADV_COLLAPSE))
@@ -154,7 +154,7 @@ static enum status map_file_page(const struct mapping *m, uint64_t at, int fd, i
 	return s;
 }
 
-/* All pages the same one, from the reserved pool or, for 2 MiB, a transparent one. ST_UNSUPPORTED if impossible. */
+/* Maps one page repeatedly, from the reserved pool or, for 2 MiB, a transparent huge page. ST_UNSUPPORTED if impossible. */
 static enum status try_repeated(struct mapping *m, int node, enum page_source source)
 {
 	const unsigned order = m->page_bytes == PAGE_1G ? 30 : 21;

@@ -1,9 +1,9 @@
 /* runner/host/sibling_load.c: see sibling_load.h.
  *
- * Why: while a virtual processor sleeps, its host lends it to others, who share caches with the processor that measures. On an
- * idle virtual machine with two processors ten runs of L2 latency spread by 5 to 12 %; with this load on the other processor
- * 40 runs spread by 0.05 %. The load is a chain of square roots: a chain of multiplications slowed dependent additions from 1.0
- * to 1.2 cycles when the host had put both virtual processors on one core. */
+ * While a virtual processor sleeps, the host gives its physical processor to other guests, which share caches with the processor that
+ * measures. On an idle virtual machine with two processors ten runs of L2 latency spread by 5 to 12 %; with this load on the other
+ * processor 40 runs spread by 0.05 %. The load is a chain of square roots: a chain of multiplications slowed dependent additions from
+ * 1.0 to 1.2 cycles when the host had scheduled both virtual processors on one core. */
 #include "runner/host/sibling_load.h"
 
 #include <pthread.h>
@@ -20,7 +20,7 @@ struct sibling_load {
 	pthread_t thread[TOPOLOGY_CORES_MAX];
 };
 
-/* A chain of square roots: it uses hardly any of a core's slots, no memory, and neither PAUSE nor HLT, which a hypervisor
+/* A chain of square roots uses hardly any of a core's issue slots, no memory, and neither PAUSE nor HLT, which a hypervisor
  * takes for idleness. */
 static void *keep_awake(void *self)
 {

@@ -20,7 +20,7 @@ static bool read_line(char *line, size_t capacity, const char *format, int numbe
 	return ok;
 }
 
-/* Calls for each number of a list like "0-3,8"; false when the text is no such list. */
+/* Calls `call` for each number of a list like "0-3,8" until it returns false. False: the text is no such list. */
 static bool each_number(const char *list, bool (*call)(void *self, int number), void *self)
 {
 	while (*list && *list != '\n') {
@@ -56,8 +56,8 @@ static void read_nodes(struct topology *t)
 		t->node_id[0] = 0;
 	}
 	for (unsigned i = 0; i < t->nodes; i++) {
-		/* A row has a figure for each online node, with or without memory, in ascending order; online ids are assumed dense
-		 * up to the highest, and a missing figure keeps the default. */
+		/* A row has a figure for each online node, with or without memory, in ascending order; online ids are assumed to have no gaps,
+		 * and a missing figure keeps the default. */
 		uint8_t *row = t->distance + (size_t)i * t->nodes;
 		for (unsigned j = 0; j < t->nodes; j++)
 			row[j] = i == j ? 10 : 20;

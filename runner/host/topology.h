@@ -8,16 +8,16 @@
 #define TOPOLOGY_NODES_MAX 64
 
 struct topology {
-	unsigned cores;                          /* one logical processor of each physical core */
-	int cpu[TOPOLOGY_CORES_MAX];             /* Linux's number of it */
+	unsigned cores;                          /* physical cores, of which one logical processor each is used */
+	int cpu[TOPOLOGY_CORES_MAX];             /* that logical processor's number in Linux */
 	uint8_t core_node[TOPOLOGY_CORES_MAX];   /* index into node_id[] */
-	unsigned nodes;                          /* with memory */
+	unsigned nodes;                          /* nodes with memory */
 	int node_id[TOPOLOGY_NODES_MAX];         /* Linux's number */
 	uint8_t distance[TOPOLOGY_NODES_MAX * TOPOLOGY_NODES_MAX]; /* [nodes * nodes], 10 = local */
 };
 
 /* From the process's affinity and /sys/devices/system (Documentation/ABI/stable/sysfs-devices-node and
- * sysfs-devices-system-cpu of Linux). Where /sys has nothing, one node and one thread per core are assumed. ST_MISSING if
+ * sysfs-devices-system-cpu of Linux). If /sys has no such files, one node and one thread per core are assumed. ST_MISSING if
  * the affinity is unknown. */
 MUST_CHECK enum status topology_read(struct topology *t);
 

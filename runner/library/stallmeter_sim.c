@@ -1,5 +1,5 @@
 /* runner/library/stallmeter_sim.c: see stallmeter_sim.h.
- * Not offered: several processors that run at once, kernels whose arguments are more than a buffer and a count. */
+ * Not supported: several processors that run at once, kernels with arguments other than a buffer and a count. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +42,7 @@ static enum status read_machine(const char *name, struct machine *m, char *probl
 	const struct machine_file *builtin = machine_builtin(name);
 	if (builtin)
 		return machine_read(builtin->name, builtin->text, builtin->bytes, m, problem, capacity);
-	const int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a named pipe without a writer is empty */
+	const int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* so that opening a named pipe without a writer does not block */
 	FILE *f = fd >= 0 ? fdopen(fd, "r") : NULL;
 	char *text = f ? malloc(FILE_MOST) : NULL;
 	enum status st = ST_MISSING;
@@ -162,7 +162,7 @@ API const char *stallmeter_sim_kernel(unsigned n)
 	return NULL;
 }
 
-/* A ring through all lines of the buffer, in steps that no prefetcher follows. */
+/* Links all lines of the buffer to a ring, with a stride that no prefetcher follows. */
 static enum status link_buffer(struct stallmeter_sim *s, uint64_t bytes)
 {
 	const uint64_t lines = bytes / LINE_BYTES < 2 ? 2 : bytes / LINE_BYTES, page = PAGE_2M;

@@ -1,5 +1,5 @@
-/* stallmeter_sim.h: a simulated processor's performance monitoring as a library: the registers of all its logical processors, its uncore's
- * configuration space, and kernels that run and are counted. Link with `pkg-config --libs stallmeter_sim`; stallmeter_sim(3) has an example. */
+/* stallmeter_sim.h: a library that simulates a processor's performance monitoring: the registers of all logical processors, the uncore's
+ * configuration space, and kernels to count. Link with `pkg-config --libs stallmeter_sim`; stallmeter_sim(3) names an example. */
 #ifndef STALLMETER_SIM_H
 #define STALLMETER_SIM_H
 
@@ -16,18 +16,18 @@ enum stallmeter_sim_status {
 	STALLMETER_SIM_OK,
 	STALLMETER_SIM_FAULT,       /* the processor raises an exception */
 	STALLMETER_SIM_MISSING,     /* no such machine, logical processor or kernel */
-	STALLMETER_SIM_UNSUPPORTED, /* the simulated machine has nothing there */
+	STALLMETER_SIM_UNSUPPORTED, /* the simulated machine does not have it */
 	STALLMETER_SIM_FAILED       /* no memory, or the kernel did not finish */
 };
 
-/* A built-in machine by its name, or a machine file by its path (with a '/' or '.'). threads: logical processors a core, 0: as the file says.
- * NULL: `problem` gets one line that says why. */
+/* Opens a built-in machine by its name, or a machine file by its path. threads: logical processors per core, 0: as in the file.
+ * NULL: `problem` holds the reason in one line. */
 struct stallmeter_sim *stallmeter_sim_open(const char *machine, unsigned threads, char *problem, size_t problem_bytes);
 void stallmeter_sim_close(struct stallmeter_sim *s);
 /* Number of logical processors. */
 unsigned stallmeter_sim_cpus(const struct stallmeter_sim *s);
 
-/* What the instructions and accesses of these names do. Values of reads that fault are left as they were. */
+/* The instructions and accesses of these names. A read that faults leaves *value unchanged. */
 enum stallmeter_sim_status stallmeter_sim_cpuid(struct stallmeter_sim *s, unsigned cpu, uint32_t leaf, uint32_t subleaf, uint32_t eax_ebx_ecx_edx[4]);
 enum stallmeter_sim_status stallmeter_sim_rdmsr(struct stallmeter_sim *s, unsigned cpu, uint32_t msr, uint64_t *value);
 enum stallmeter_sim_status stallmeter_sim_wrmsr(struct stallmeter_sim *s, unsigned cpu, uint32_t msr, uint64_t value);
@@ -41,15 +41,15 @@ enum stallmeter_sim_status stallmeter_sim_pci_write32(struct stallmeter_sim *s, 
 enum stallmeter_sim_status stallmeter_sim_mmio_read(struct stallmeter_sim *s, uint64_t address, unsigned width_bytes, uint64_t *value);
 enum stallmeter_sim_status stallmeter_sim_mmio_write(struct stallmeter_sim *s, uint64_t address, unsigned width_bytes, uint64_t value);
 
-/* Whether code runs at CPL 3, where the user bits count, or at CPL 0, the initial state. NetBurst's machines run all code at CPL 0:
+/* Runs code at CPL 3, where counters with the user bit (USR) count, or at CPL 0, the initial state. NetBurst's machines run all code at CPL 0:
  * STALLMETER_SIM_UNSUPPORTED. */
 enum stallmeter_sim_status stallmeter_sim_user(struct stallmeter_sim *s, int user);
-/* Runs about `instructions` of a kernel on a logical processor, such as "k_add_chain" (16 dependent additions an iteration) or "k_chase" (16
- * dependent loads an iteration, through `buffer_bytes` of memory). done: what was truly retired, and the cycles that it took. */
+/* Runs about `instructions` instructions of a kernel on a logical processor, such as "k_add_chain" (16 dependent additions per iteration) or
+ * "k_chase" (16 dependent loads per iteration, through `buffer_bytes` of memory). done: true numbers of retired instructions and of cycles. */
 struct stallmeter_sim_done { uint64_t instructions, cycles; };
 enum stallmeter_sim_status stallmeter_sim_run(struct stallmeter_sim *s, unsigned cpu, const char *kernel, uint64_t instructions, uint64_t buffer_bytes,
                                               struct stallmeter_sim_done *done);
-/* Kernel number n that stallmeter_sim_run takes; NULL: there are no more. */
+/* Name of kernel n that stallmeter_sim_run accepts; NULL: there are no more. */
 const char *stallmeter_sim_kernel(unsigned n);
 
 /* Finding n of the latest access; 0 when there are no more, else 1. docs/lint.md of the product explains the classes. Texts stay valid until the

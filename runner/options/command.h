@@ -1,4 +1,4 @@
-/* runner/options/command.h: the host command's subcommands and what they share. */
+/* runner/options/command.h: the host command's subcommands, their options and messages. */
 #ifndef RUNNER_COMMAND_H
 #define RUNNER_COMMAND_H
 
@@ -10,12 +10,12 @@
 enum exit_status {
 	EXIT_GOOD = 0,
 	EXIT_ROWS = 1,      /* a row, comparison or finding is not as expected */
-	EXIT_BAD_INPUT = 2, /* refused before anything ran; one line said why */
+	EXIT_BAD_INPUT = 2, /* refused before anything ran, with one line */
 	EXIT_BROKEN = 3,    /* nothing could be run, or results could not be kept */
 	EXIT_STOPPED = 4,   /* the user stopped it; what was written is valid */
 };
 
-/* One option of a subcommand. `target` is of the type that `kind` says; it keeps its value if the option is not given. */
+/* One option of a subcommand. `kind` determines the type of *target, which keeps its value if the option is not given. */
 enum option_kind {
 	OPTION_SWITCH, /* bool: no value, true when given */
 	OPTION_TEXT,   /* const char *: any text, not empty */
@@ -37,14 +37,14 @@ struct command {
 	const char *name;
 	const char *operands; /* as shown in the usage line, "" if there are none */
 	const char *summary;  /* one line */
-	const char *more;     /* paragraphs of --help below the options, "" if none */
-	/* Fills the option list, at most `most` of them. */
+	const char *more;     /* paragraphs of --help after the options, "" if none */
+	/* Fills in the option list, at most `most` options, and returns their number. */
 	unsigned (*options)(struct option *list, unsigned most);
-	/* Runs it with the options' targets filled; returns the exit status. */
+	/* Runs it after the options' targets were set; returns the exit status. */
 	int (*run)(const struct command *c, int operands, char **operand);
 };
 
-/* What stands above the list of commands in --help and on the manual page, and below it. */
+/* Text before and after the list of commands in --help and on the manual page. */
 #define PRODUCT_SUMMARY "Measures what every kind of processor stall costs."
 #define PRODUCT_ABOUT \
 	"Measures what every kind of processor stall costs. This is the host command; the\n" \
@@ -58,21 +58,21 @@ struct command {
 void version_print(FILE *to);
 /* runner/commands/manual.c: the manual page of a subcommand in man(7) form, from the texts of its --help; of the whole command with c NULL. */
 void manual_page(FILE *to, const struct command *c);
-/* Completion for bash, of the subcommands and their options. */
+/* Prints bash completion for the subcommands and their options. */
 void manual_completion(FILE *to);
 
 /* Parses argv after the subcommand's name. Options are --name VALUE or --name=VALUE, "--" ends them. ST_OK; ST_SYNTAX after
- * one line on stderr that says what is wrong and what is allowed; ST_STOPPED after --help was printed. Operands are moved
- * to the front of argv, *operands of them. */
+ * one line on stderr with the problem and the allowed values; ST_STOPPED after --help was printed. Moves the *operands
+ * operands to the front of argv. */
 MUST_CHECK enum status options_parse(const struct command *c, const struct option *list, unsigned n, int argc,
                                      char **argv, int *operands);
-/* Whether lines of the paragraph have columns: two blanks in a row. */
+/* Whether the paragraph has columns: two consecutive blanks. */
 bool options_is_aligned(const char *at, const char *end);
-/* Paragraphs, filled for a terminal of 80 columns; those with columns keep their lines. */
+/* Prints paragraphs, filled for a terminal of 80 columns; those with columns keep their lines. */
 void options_paragraphs(FILE *to, const char *text);
-/* A line of a list: the name, padded to that many columns, and its description. */
+/* Prints a line of a list: the name, padded to that many columns, and its description. */
 void options_line(FILE *to, const char *name, unsigned columns, const char *help);
-/* What a command's `options` does: copies at most `most` of n options to *list; returns n. */
+/* Implements a command's `options`: copies at most `most` of n options to *list; returns n. */
 unsigned options_copy(struct option *list, unsigned most, const struct option *all, unsigned n);
 void options_help(FILE *to, const struct command *c, const struct option *list, unsigned n);
 
@@ -80,7 +80,7 @@ void options_help(FILE *to, const struct command *c, const struct option *list, 
 void complain(const struct command *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 struct results;
-/* reader_read; on failure, or for incomplete results, prints why on standard error. False: nothing to free. */
+/* reader_read; prints failures and notes, such as incomplete results, on standard error. False: nothing to free. */
 MUST_CHECK bool operand_open(const struct command *c, struct results *r, const char *path);
 /* The same for a command that takes exactly one run; reports any other number of operands. */
 MUST_CHECK bool operand_open_one(const struct command *c, struct results *r, int operands, char **operand);

@@ -1,4 +1,4 @@
-/* runner/options/operand.c: the run given to a subcommand. */
+/* runner/options/operand.c: opens the run that is a subcommand's operand. */
 #include "runner/options/command.h"
 #include "runner/data/reader.h"
 

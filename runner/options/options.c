@@ -1,4 +1,4 @@
-/* runner/options/options.c: strict reading of a subcommand's options. */
+/* runner/options/options.c: parses a subcommand's options strictly. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -45,7 +45,7 @@ void options_line(FILE *to, const char *name, unsigned columns, const char *help
 	print_folded(to, line, columns + 1);
 }
 
-/* The column at which the second column of an aligned paragraph begins, after the beginning of its first line. */
+/* The offset of the second column in the first line of an aligned paragraph. */
 static unsigned hang_of(const char *at)
 {
 	const char *gap = strstr(at, "  ");

@@ -4,13 +4,13 @@
 
 #include <stdint.h>
 
-#define SHIM_SOCKET "STALLMETER_SIM_SOCKET" /* environment: its name, without the leading zero */
+#define SHIM_SOCKET "STALLMETER_SIM_SOCKET" /* environment variable: the socket's name, without the leading zero */
 
 enum shim_op {
 	SHIM_CPUID,      /* address: leaf, value: subleaf; answer: EAX | EBX << 32, ECX | EDX << 32 */
 	SHIM_RDMSR, SHIM_WRMSR, SHIM_RDPMC,
 	SHIM_PCI_READ32, SHIM_PCI_WRITE32, /* address: bus << 20 | device << 15 | function << 12 | register, segment above bit 28 */
-	SHIM_PCI_NEXT,   /* the first function at that address or above: its address and id; status 1: none */
+	SHIM_PCI_NEXT,   /* answer: address and id of the first function at that address or above; status 1: none */
 	SHIM_CPUS,       /* number of logical processors */
 	SHIM_RUN,        /* name: a kernel, value: instructions; answer: instructions, cycles */
 	SHIM_OPS

@@ -1,9 +1,10 @@
-/* runner/shim/shim.c: a library to be loaded before a program (LD_PRELOAD), which `stallmeter simulate` does: the program's accesses to
- * /dev/cpu/N/msr, /dev/cpu/N/cpuid, to PCI configuration space in /proc/bus/pci and /sys/bus/pci, and its CPUID and RDPMC instructions go to
- * the simulated machine; everything else to this one.
+/* runner/shim/shim.c: a library that `stallmeter simulate` preloads into a program (LD_PRELOAD). It redirects the program's accesses to
+ * /dev/cpu/N/msr, /dev/cpu/N/cpuid and PCI configuration space in /proc/bus/pci and /sys/bus/pci, and its CPUID and RDPMC instructions,
+ * to the simulated machine; all others go to this one.
  *
- * CPUID is caught where the processor and the kernel can make it fault (arch_prctl ARCH_SET_CPUID). Logical processors are this machine's:
- * number N stands for the simulated one's N. Not caught: direct system calls, mapped files, static programs, ports 0xCF8 and 0xCFC. */
+ * CPUID is intercepted if processor and kernel can make it fault (arch_prctl ARCH_SET_CPUID). The program runs on this machine's logical
+ * processors: number N stands for the simulated machine's N. Not intercepted: direct system calls, mapped files, static programs, ports 0xCF8
+ * and 0xCFC. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -38,7 +39,7 @@ static socklen_t server_bytes;
 
 /* ---- the server ------------------------------------------------------------------------------- */
 
-/* By system calls alone: it is also called in a signal handler. */
+/* Uses system calls only, since a signal handler calls it too. */
 static bool ask(const struct shim_request *q, struct shim_answer *a)
 {
 	const int old = errno;
@@ -69,7 +70,7 @@ static void fault(int number, siginfo_t *info, void *context)
 	struct shim_answer a;
 	unsigned cpu = 0;
 	(void)syscall(SYS_getcpu, &cpu, NULL, NULL);
-	/* A fault for an address that is not this instruction's is the program's own. */
+	/* CPUID and RDPMC fault with SI_KERNEL; other faults are the program's own. */
 	const bool here = info->si_code == SI_KERNEL && ip[0] == 0x0F;
 	if (here && ip[1] == 0xA2) {
 		const struct shim_request q = { .op = SHIM_CPUID, .cpu = cpu, .address = (uint32_t)g[REG_RAX], .value = (uint32_t)g[REG_RCX] };
@@ -94,7 +95,7 @@ static void fault(int number, siginfo_t *info, void *context)
 		before.sa_handler(number);
 	} else {
 		struct sigaction plain = { .sa_handler = SIG_DFL };
-		REAL(sigaction)(SIGSEGV, &plain, NULL); /* and the instruction faults again */
+		REAL(sigaction)(SIGSEGV, &plain, NULL); /* the instruction then faults again */
 	}
 }
 
@@ -145,7 +146,7 @@ static bool pci_address(const char *form, const char *path, uint64_t *address)
 	return ask(&q, &a) && !a.status && (uint32_t)a.value[0] != 0xFFFFFFFF;
 }
 
-/* What the path stands for on the simulated machine. */
+/* The simulated machine's file that the path names. */
 static struct file file_of(const char *path)
 {
 	struct file f = { NONE, 0, 0, 0 };
@@ -161,7 +162,7 @@ static struct file file_of(const char *path)
 	return f;
 }
 
-/* /proc/bus/pci/devices as Linux writes it, of the simulated machine's functions. */
+/* A descriptor of /proc/bus/pci/devices, in Linux's format, with the simulated machine's functions. */
 static int devices(void)
 {
 	const int fd = (int)syscall(SYS_memfd_create, "devices", 0);
@@ -180,7 +181,7 @@ static int devices(void)
 	return fd;
 }
 
-/* A descriptor for it; -1: the path is none of ours. */
+/* A descriptor for the path; -1: the path is not redirected. */
 static int open_ours(const char *path)
 {
 	if (server_bytes && path && !strcmp(path, "/proc/bus/pci/devices"))
@@ -224,7 +225,7 @@ OPENS(open64)
 OPENS_AT(openat)
 OPENS_AT(openat64)
 
-/* What programs call that were built with _FORTIFY_SOURCE. */
+/* Programs that were built with _FORTIFY_SOURCE call these. */
 EXPORT int __open_2(const char *path, int flags);
 EXPORT int __open_2(const char *path, int flags) { return open(path, flags); }
 EXPORT int __open64_2(const char *path, int flags);
@@ -261,7 +262,7 @@ static ssize_t denied(int error)
 	return -1;
 }
 
-/* Bytes that a file has at an offset, as the kernel's drivers give them. */
+/* Reads a file at an offset, as the kernel's drivers do. */
 static ssize_t take(const struct file *f, void *to, size_t bytes, off_t at)
 {
 	struct shim_request q = { .cpu = f->cpu };
@@ -378,6 +379,6 @@ EXPORT off_t lseek(int fd, off_t at, int whence)
 
 EXPORT off64_t lseek64(int fd, off64_t at, int whence) { return lseek(fd, at, whence); }
 
-/* Programs ask whether they are root before they try: the simulated machine is everybody's. */
+/* Programs check for root before they access registers: every user may access the simulated machine. */
 EXPORT uid_t geteuid(void) { return server_bytes ? 0 : REAL(geteuid)(); }
 EXPORT uid_t getuid(void) { return server_bytes ? 0 : REAL(getuid)(); }
