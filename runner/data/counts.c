@@ -1,4 +1,4 @@
-/* runner/data/counts.c: counts of a user's program from perf stat. */
+/* runner/data/counts.c: see counts.h. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -15,15 +15,15 @@
 
 struct fields { const char *value, *event, *percent; };
 
-/* The length of the PMU's name that an event in perf's own syntax begins with, "cpu/event=1,umask=2/u": 0 if it is no such event. */
+/* The length of the PMU's name at the beginning of an event in perf's syntax, "cpu/event=1,umask=2/u"; 0: the event is not in that syntax. */
 static size_t pmu_length(const char *event)
 {
 	size_t n = strspn(event, "abcdefghijklmnopqrstuvwxyz0123456789_");
 	return n && event[n] == '/' && strchr(event + n + 1, '/') ? n : 0;
 }
 
-/* "mem_load_retired.l2_hit:u", "cpu/event=0xcb,umask=0x2,name=X/u" in the manual's spelling. Events of other PMUs, or with
- * terms of their own, keep their whole name: they are not the event of that name. */
+/* Converts "mem_load_retired.l2_hit:u" or "cpu/event=0xcb,umask=0x2,name=X/u" to the manual's spelling. Events of other PMUs, or with
+ * further terms, keep their whole text: they are not the manual's event of that name. */
 static bool event_name(const char *from, char *to, size_t capacity)
 {
 	const char *name = strstr(from, "name=");
@@ -39,7 +39,7 @@ static bool event_name(const char *from, char *to, size_t capacity)
 		n -= core ? pmu + 1 : 0;
 	} else {
 		n = strcspn(from, ",/");
-		/* modifiers of the event itself stay; perf's letters for the privilege levels are dropped */
+		/* keeps modifiers of the event and drops perf's letters for the privilege levels */
 		const char *colon = memchr(from, ':', n);
 		if (colon && strncasecmp(colon, ":cmask", 6) && strncasecmp(colon, ":inv", 4) && strncasecmp(colon, ":edge", 5) && strncasecmp(colon, ":any", 4))
 			n = (size_t)(colon - from);
@@ -58,12 +58,12 @@ static bool event_name(const char *from, char *to, size_t capacity)
 		to[n] = ch;
 	}
 	to[n] = 0;
-	if (generic && strlen(generic) < capacity) /* two names of one count are one */
+	if (generic && strlen(generic) < capacity) /* both names stand for the same count */
 		strcpy(to, generic);
 	return true;
 }
 
-/* A count: digits, perhaps ".000000" as perf -j writes. */
+/* Parses a count: digits, possibly with ".000000" as perf -j prints it. */
 static bool whole(const char *s, int64_t *value)
 {
 	char *end;
@@ -110,14 +110,14 @@ static enum status add(struct counts *c, const struct fields *f, const char *nam
 }
 
 /* perf-stat(1), CSV FORMAT: value, unit, event, with -r a variance in %, run time, percentage, metric, ... Lines with only
- * a metric have neither value nor event. A list of EVENT,COUNT is accepted too. */
+ * a metric have neither value nor event. EVENT,COUNT is accepted too. */
 static enum status csv_line(struct counts *c, char *line, char separator, const char *name, unsigned number, char *problem, size_t capacity)
 {
 	char *field[8] = {NULL};
 	unsigned n = 0, percent = 4;
 	for (char *at = line; at && n < COUNT_OF(field); n++) {
 		field[n] = at;
-		/* an event in perf's own syntax, cpu/event=1,umask=2/, holds commas */
+		/* an event in perf's syntax, cpu/event=1,umask=2/, contains commas */
 		size_t pmu = n == 0 || n == 2 ? pmu_length(at) : 0;
 		at = strchr(pmu ? strchr(at + pmu + 1, '/') : at, separator);
 		if (at)
@@ -129,11 +129,11 @@ static enum status csv_line(struct counts *c, char *line, char separator, const 
 		snprintf(problem, capacity, "%s:%u: neither a line of perf stat -x, nor EVENT,COUNT", name, number);
 		return ST_SYNTAX;
 	}
-	if (isdigit((unsigned char)field[1][0]) || field[1][0] == '<') { /* the count: a time or a processor precedes it */
+	if (isdigit((unsigned char)field[1][0]) || field[1][0] == '<') { /* a count in the second field: a time or a processor precedes it */
 		snprintf(problem, capacity, WHOLE_RUNS, name, number);
 		return ST_SYNTAX;
 	}
-	if (field[1][0] || (!field[0][0] && !field[2][0])) /* a unit, msec or Joules: no count of events; or a metric */
+	if (field[1][0] || (!field[0][0] && !field[2][0])) /* a unit such as msec or Joules: not a count of events; or a metric */
 		return ST_OK;
 	if (n > 3 && strchr(field[3], '%'))
 		percent++;
@@ -173,7 +173,7 @@ static enum status json_line(struct counts *c, const char *line, const char *nam
 		text_of(json_object_get(j, "pcnt-running"), percent, sizeof(percent))};
 	const char *unit = json_string_value(json_object_get(j, "unit"));
 	enum status st = ST_OK;
-	if (f.value && f.event && unit && unit[0]) /* msec or Joules: no count of events */
+	if (f.value && f.event && unit && unit[0]) /* msec or Joules: not a count of events */
 		;
 	else if (f.value && f.event)
 		st = add(c, &f, name, number, problem, capacity);
@@ -210,7 +210,7 @@ enum status counts_parse(struct counts *c, const char *text, size_t bytes, const
 		char *start = line + strspn(line, " \t");
 		if (!*start || *start == '#')
 			continue;
-		/* no event's name and no number has one of these, also where a comma stands before the decimals */
+		/* neither an event's name nor a number contains these, even in locales with a decimal comma */
 		const char *other = *start == '{' ? NULL : strpbrk(start, ";\t|");
 		separator = other ? *other : ',';
 		st = *start == '{' ? json_line(c, start, name, number, problem, capacity) : csv_line(c, start, separator, name, number, problem, capacity);

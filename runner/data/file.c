@@ -1,4 +1,4 @@
-/* runner/data/file.c: whole files in. */
+/* runner/data/file.c: see file.h. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 enum status file_read(const char *path, size_t most, char **text, size_t *bytes, char *problem, size_t capacity)
 {
 	struct stat about;
-	/* A named pipe waits for a writer, for ever if there is none. The shell's own, below /dev, have one. */
+	/* Opening a named pipe blocks until there is a writer. The shell's own pipes, below /dev, have one. */
 	if (strncmp(path, "/dev/", 5) && strncmp(path, "/proc/", 6) && !stat(path, &about) && S_ISFIFO(about.st_mode)) {
 		snprintf(problem, capacity, "%s: a file expected, this is a named pipe", path);
 		return ST_IO;
@@ -25,7 +25,7 @@ enum status file_read(const char *path, size_t most, char **text, size_t *bytes,
 		fclose(f);
 		return ST_IO;
 	}
-	/* Read to the end rather than by size: pipes and files of /proc have none. */
+	/* Read to the end rather than by size, which pipes and files of /proc do not have. */
 	enum status s = ST_OK;
 	char *at = NULL;
 	size_t length = 0, room = 0;

@@ -1,4 +1,4 @@
-/* runner/data/file.h: whole files in. */
+/* runner/data/file.h: reads whole files. */
 #ifndef RUNNER_FILE_H
 #define RUNNER_FILE_H
 

@@ -25,7 +25,7 @@ static int by_row_name(const void *a, const void *b)
 	return strcmp(((const struct row_key *)a)->name, ((const struct row_key *)b)->name);
 }
 
-/* Room for one more of `size` bytes; the list doubles. */
+/* Makes room for one more element of `size` bytes by doubling the list. */
 static bool room_for(void **list, unsigned count, unsigned *room, size_t size)
 {
 	if (count < *room)

@@ -1,15 +1,15 @@
-/* runner/data/fleet.h: many runs in little memory: what is compared of each, and nothing else. Host only. */
+/* runner/data/fleet.h: many runs in little memory: of each only the data that are compared. Host only. */
 #ifndef RUNNER_FLEET_H
 #define RUNNER_FLEET_H
 
 #include "bench/results/document.h"
 
-/* Robust deviations from the median beyond which a value is outlying: of values that are normally distributed 2 in 1e9 lie
- * there, so that a fleet of equal machines gives no call (1,000 machines of 200 rows: 4 in 10,000 such fleets). Values nearer
- * than the floor are never outlying: no penalty is used to a finer figure. */
+/* Robust deviations from the median beyond which a value is an outlier. Of normally distributed values 2 in 1e9 are, so that a fleet of
+ * equal machines yields no false alarm (1,000 machines of 200 rows: 4 in 10,000 such fleets). Values within the floor, a share of the
+ * median, are never outliers: no use of a penalty needs more precision. */
 #define FLEET_DEVIATIONS 6.0
 #define FLEET_FLOOR      0.02
-/* 1.4826: deviation of a normal distribution over its median absolute deviation. */
+/* Standard deviation of a normal distribution over its median absolute deviation. */
 #define FLEET_NORMAL     1.4826
 #define FLEET_RUNS_LEAST 4u /* of a group, for a meaningful median */
 #define FLEET_DRIFT_LEAST 5u /* runs of a machine */
@@ -36,11 +36,11 @@ struct fleet_run {
 	unsigned value_count, fact_count, group;
 };
 struct fleet_group { const char *name; unsigned runs; };
-/* One thing found: a run whose row is outlying, or a machine whose row drifted. */
+/* A run whose row is an outlier, or a machine whose row drifted. */
 struct fleet_finding {
-	unsigned run, row;             /* of a drift the machine's latest run */
-	double value, median, deviations; /* of a drift: median of the latest third and of the first; deviations 0: the status differs */
-	const char *status, *usual;    /* where the row was not measured, what most runs of the group have */
+	unsigned run, row;             /* for a drift the machine's latest run */
+	double value, median, deviations; /* for a drift: medians of the latest third and of the first; deviations 0: the status differs */
+	const char *status, *usual;    /* if the row was not measured: its status, and that of most runs of the group */
 	bool drift;
 };
 struct fleet {
@@ -52,16 +52,16 @@ struct fleet {
 	void *strings, *row_names;     /* trees of tsearch(3) */
 };
 
-/* Adds every run below the folder, at most three folders deep, or the one run at the path. `unread` is called with one line for each that cannot
- * be read; the status is ST_OK then, too. ST_MISSING with a line in `problem`: no such folder; ST_FULL: no memory. */
+/* Adds every run below the folder, at most three folders deep, or the run at the path. Calls `unread` with one line for each run that cannot
+ * be read; this is no error. ST_MISSING with a line in `problem`: no such folder; ST_FULL: no memory. */
 MUST_CHECK enum status fleet_add(struct fleet *f, const char *path, void (*unread)(void *self, const char *line), void *self, char *problem, size_t capacity);
-/* Sorts the runs by machine and time and puts them into groups. */
+/* Sorts the runs by machine and time and groups them. */
 MUST_CHECK enum status fleet_group_by(struct fleet *f, enum fleet_by by);
-/* Fills the findings: by run, then by row. Outliers against the median of the run's group; drifts within a machine. */
+/* Fills in the findings, outliers first, by run and row. Outliers are judged against the median of the run's group, drifts within a machine. */
 MUST_CHECK enum status fleet_judge(struct fleet *f);
-/* The value that most runs of the group have for a key, with their number and that of all. "" if none has the key. */
+/* A key's most frequent value in the group, the number of runs that have it, and that of all runs. "": most have no such key. */
 const char *fleet_usual(const struct fleet *f, unsigned group, const char *key, unsigned *have, unsigned *of);
-/* A run's value of a key, NULL: it has none. */
+/* A run's value of a key; NULL: none. */
 const char *fleet_fact(const struct fleet_run *r, const char *key);
 const struct fleet_value *fleet_value(const struct fleet_run *r, unsigned row);
 void fleet_free(struct fleet *f);

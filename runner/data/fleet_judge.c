@@ -1,5 +1,5 @@
 /* runner/data/fleet_judge.c: finds machines that are outliers or drift. See fleet.h. Not judged: rows that fewer than FLEET_RUNS_LEAST runs of a
- * group have; other revisions of a row's method than the group's latest. */
+ * group measured; revisions of a row's method that are older than the group's latest. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static enum status find(struct fleet *f, const struct fleet_finding *one)
 	return ST_OK;
 }
 
-/* How far from the median a value may lie; *unit is one deviation. */
+/* Largest deviation from the median that is not an outlier's; *unit is one robust deviation. */
 static double limit_of(double median, double mad, double spread, double *unit)
 {
 	*unit = FLEET_NORMAL * fmax(mad, spread);
@@ -58,7 +58,7 @@ static enum status judge_row(struct fleet *f, unsigned group, unsigned row, cons
 		if (fabs(w->values[i] - median) > limit)
 			st = find(f, &(struct fleet_finding){.run = w->run[i], .row = row, .value = w->values[i], .median = median,
 			             .deviations = unit > 0 ? fabs(w->values[i] - median) / unit : INFINITY});
-	/* measured in nine of ten, and not in this one */
+	/* measured in at least nine of ten runs, and not in this one */
 	for (unsigned i = 0; i < f->run_count && st == ST_OK && n < there && 10 * n >= 9 * there; i++) {
 		const struct fleet_value *v = f->runs[i].group == group ? fleet_value(&f->runs[i], row) : NULL;
 		if (v && v->revision == revision && !v->measured)
@@ -67,7 +67,7 @@ static enum status judge_row(struct fleet *f, unsigned group, unsigned row, cons
 	return st;
 }
 
-/* Medians of the first and the last third of a machine's runs; one deviation is that from run to run, without the trend. */
+/* Compares the medians of the first and the last third of a machine's runs; the unit is the deviation from run to run, without the trend. */
 static enum status judge_drift(struct fleet *f, unsigned from, unsigned to, unsigned row, const struct work *w)
 {
 	unsigned n = 0;
@@ -90,7 +90,7 @@ static enum status judge_drift(struct fleet *f, unsigned from, unsigned to, unsi
 	unsigned third = n / 3;
 	for (unsigned i = 0; i + 1 < n; i++)
 		w->steps[i] = w->sorted[i] = w->values[i + 1] - w->values[i];
-	/* the deviation of the steps from the trend; the difference of two values varies by sqrt(2) of one */
+	/* deviation of the steps from the trend; the difference of two values varies sqrt(2) times as much as one value */
 	double step = statistics_deviation(w->steps, n - 1, statistics_median(w->sorted, n - 1), w->scratch) / sqrt(2), spread = statistics_median(w->spreads, n), unit;
 	memcpy(w->scratch, w->values, third * sizeof(*w->scratch));
 	double first = statistics_median(w->scratch, third);

@@ -1,4 +1,4 @@
-/* runner/data/markup.c: text within XML and HTML. */
+/* runner/data/markup.c: see markup.h. */
 #include "runner/data/markup.h"
 
 void markup_char(FILE *to, char c)

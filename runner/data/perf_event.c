@@ -9,12 +9,12 @@
 
 #include "bench/workloads/stall_model.h"
 
-/* The value of an event in one of these registers is a term of its own for perf: perf-intel-pt(1), perf-mem(1), arch/x86/events/intel/core.c. */
+/* The values of these registers are separate terms of an event in perf: perf-intel-pt(1), perf-mem(1), arch/x86/events/intel/core.c. */
 static const struct { uint32_t msr; const char *term; } terms[] = {
 	{0x1A6, "offcore_rsp"}, {0x1A7, "offcore_rsp"}, {0x3F6, "ldlat"}, {0x3F7, "frontend"},
 };
 
-/* perf-list(1); what they are on Intel's processors: arch/x86/events/intel/core.c, intel_perfmon_event_map. */
+/* perf-list(1); their events on Intel's processors: arch/x86/events/intel/core.c, intel_perfmon_event_map. */
 static const struct { const char *name, *concept; bool printed; } generic[] = {
 	{"cycles", "cycles", true}, {"cpu-cycles", "cycles", false}, {"instructions", "instructions", true}, {"ref-cycles", "cycles.reference", true},
 	{"branches", "branch.retired", false}, {"branch-instructions", "branch.retired", false}, {"branch-misses", "branch.misp.any", false},
@@ -28,7 +28,7 @@ const char *perf_event_generic(const char *name)
 	return NULL;
 }
 
-/* A name as both sides spell it: ':' as '.', without '='. */
+/* The next letter of a name in a spelling common to both sides: upper case, ':' as '.', without '='. */
 static int next_letter(const char **at)
 {
 	while (**at == '=')
@@ -57,7 +57,7 @@ bool perf_event_is(const struct processor *p, const struct event *e, const char 
 	return same_name(name, e->name);
 }
 
-/* Finds event i a counter, moving earlier ones (augmenting paths); taken[counter] is the event that has it, plus one. */
+/* Assigns a counter to event i, reassigning earlier events (augmenting paths); taken[counter] is the counter's event, plus one. */
 static bool assign(const struct event *const *events, unsigned i, unsigned counters, unsigned *taken, uint32_t *seen)
 {
 	for (unsigned k = 0; k < counters && k < 32; k++) {
@@ -108,7 +108,7 @@ static enum status extra_term(const struct event *e, char *to, size_t capacity, 
 	return ST_UNSUPPORTED;
 }
 
-/* perf's parser takes letters, digits, '_' and '.' in a name: modifiers as ".cmask1". */
+/* perf's parser accepts letters, digits, '_' and '.' in a name: modifiers are spelt ".cmask1". */
 static void spell(const char *name, char *to, size_t capacity)
 {
 	size_t n = 0;

@@ -1,4 +1,4 @@
-/* runner/data/reader.c: results and journals from files into memory. */
+/* runner/data/reader.c: see reader.h. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #define DEPTH_MOST 64
 #define LINES_MOST 1000000
 
-/* --- a tree of libjansson's as a document ------------------------------------------------------ */
+/* --- from libjansson's tree to a document ------------------------------------------------------ */
 
 static enum status count_tree(json_t *j, unsigned depth, uint32_t *nodes, size_t *bytes)
 {
@@ -127,7 +127,7 @@ static bool of_number(char c)
 	return (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E';
 }
 
-/* One value. An integer that no json_int_t holds (a seed may have 64 bits) is kept as a string of its digits. */
+/* Parses a JSON value. An integer that does not fit json_int_t (a seed may have 64 bits) becomes a string of its digits. */
 static json_t *load(const char *text, size_t bytes, json_error_t *error)
 {
 	json_t *j = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, error);
@@ -138,7 +138,7 @@ static json_t *load(const char *text, size_t bytes, json_error_t *error)
 		const char *from = copy ? copy : text;
 		if (!more)
 			break;
-		while (end && !of_number(from[end - 1])) /* the position is after the number, or after the character that follows it */
+		while (end && !of_number(from[end - 1])) /* the position is after the number or one character further */
 			end--;
 		for (start = end; start && of_number(from[start - 1]); start--)
 			;
@@ -156,21 +156,21 @@ static json_t *load(const char *text, size_t bytes, json_error_t *error)
 	return j;
 }
 
-/* libjansson's message, on one line, printable. */
+/* Formats libjansson's message as one printable line. */
 static void syntax_problem(char *problem, size_t capacity, const char *name, int line, const json_error_t *error)
 {
 	snprintf(problem, capacity, "%s:%d:%d: %s", name, line, error->column, error->text);
 	str_one_line(problem);
 }
 
-/* Whether it is that name, alone or with a kind of cores after an @. */
+/* Whether `full` is that name, alone or followed by '@' and a kind of cores. */
 static bool is_named(const char *full, const char *name)
 {
 	const size_t n = strlen(name);
 	return !strncmp(full, name, n) && (!full[n] || full[n] == '@');
 }
 
-/* A row whose last entry in the journal is its start. */
+/* The result of a row that has a start in the journal and no end. */
 static json_t *crashed_row(const char *name, bool simulated)
 {
 	const struct row *row = NULL;
@@ -189,7 +189,7 @@ static json_t *crashed_row(const char *name, bool simulated)
 	                 row && row->confirmed_by ? row->confirmed_by : "", "kernel", "", "revision", row ? (int)row->revision : 1, "simulated", simulated);
 }
 
-/* A new verdict for a row above: the last row of that name gets it. */
+/* Applies a later verdict to the last row of that name. */
 static enum status take_verdict(json_t *rows_so_far, json_t *line)
 {
 	json_t *name = json_object_get(line, "name"), *status = json_object_get(line, "status"), *reason = json_object_get(line, "reason");
@@ -250,8 +250,8 @@ static enum status journal_line(struct journal *g, json_t *line, const char **wh
 	}
 	if (!strcmp(what, "study") && is_named(g->started, "study"))
 		g->started[0] = 0;
-	/* environment, study, and every section that later versions add: under their own name */
-	if (!strcmp(what, "profile") || !strcmp(what, "accounting")) { /* a line for each row's kernel, or workload */
+	/* environment, study and sections of later versions are stored under their names */
+	if (!strcmp(what, "profile") || !strcmp(what, "accounting")) { /* one line per kernel of a row, or per workload */
 		g->started[0] = 0;
 		json_t *list = json_object_get(g->root, what);
 		if (!list && json_object_set_new(g->root, what, list = json_array()))
@@ -268,7 +268,7 @@ static enum status journal_line(struct journal *g, json_t *line, const char **wh
 	return ST_OK;
 }
 
-/* Whether the line at `at` shows that another boot continued: the line before it may then be incomplete. */
+/* Whether the line at `at` records another boot: the line before it may then be incomplete. */
 static bool boot_follows(const char *at, const char *end)
 {
 	static const char begins[] = "{\"event\": \"boot\"";
@@ -303,7 +303,7 @@ static enum status journal_tree(struct results *r, const char *text, size_t byte
 		snprintf(problem, capacity, "%s: no whole line of a journal", name);
 		st = ST_MISSING;
 	}
-	/* sections after the rows begin as rows do, but are none */
+	/* sections after the rows have start lines too, but are no rows */
 	if (st == ST_OK && g.started[0] && !is_named(g.started, "study") && strncmp(g.started, "account.", 8) && !is_named(g.started, "trust") &&
 	    json_array_append_new(g.rows, crashed_row(g.started, json_is_true(json_object_get(g.root, "simulated")))))
 		st = ST_FULL;
@@ -316,7 +316,7 @@ static enum status journal_tree(struct results *r, const char *text, size_t byte
 		snprintf(r->note, sizeof(r->note), "cut short: read up to line %d, byte %zu of %zu, its last whole line%s%.60s", number, at,
 		         bytes, g.started[0] ? "; the machine stopped in " : "", g.started);
 	}
-	str_one_line(r->note); /* a row's name stands in it */
+	str_one_line(r->note); /* it may contain a row's name */
 	if (!r->cut && g.torn)
 		snprintf(r->note, sizeof(r->note), "line %d was cut by a crash, after which the run went on", g.torn);
 	*root = g.root;

@@ -1,4 +1,4 @@
-/* runner/data/reader_check.c: possible and impossible results. */
+/* runner/data/reader_check.c: rejects impossible results. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ static void __attribute__((format(printf, 3, 4))) wrong(struct check *c, enum st
 	vsnprintf(reason, sizeof(reason), format, arguments);
 	va_end(arguments);
 	snprintf(c->problem, c->capacity, "%s%s%s", c->path, c->path[0] ? ": " : "", reason);
-	str_one_line(c->problem); /* strings of the file stand in it */
+	str_one_line(c->problem); /* it contains strings of the file */
 	c->status = st;
 }
 
@@ -64,7 +64,7 @@ static void whole(struct check *c, const struct doc_node *n, const char *key, in
 		wrong(c, ST_RANGE, "\"%s\" is %.40s, must be a whole number of at least %" PRId64, key, found->string, least);
 }
 
-/* Quantities that are never negative, in any section: counts, sizes, frequencies, latencies. */
+/* Whether the key's quantity is never negative, in any section: counts, sizes, frequencies, latencies. */
 static bool never_negative(const char *key)
 {
 	static const char *const keys[] = {"spread", "samples", "rejected", "count", "records", "outside", "lost", "revision",
@@ -80,14 +80,14 @@ static bool never_negative(const char *key)
 	return false;
 }
 
-/* Every number of the document, also in unknown sections. */
+/* Checks every number of the document, also in unknown sections. */
 static void walk(struct check *c, const struct doc_node *n, const char *key)
 {
 	if (c->status != ST_OK)
 		return;
 	if (n->type == DOC_NUMBER) {
 		if (n->milli == INT64_MAX || n->milli == INT64_MIN) {
-			/* a seed has 64 bits: it is no quantity */
+			/* a seed has 64 bits and is not a quantity */
 			if (strcmp(key, "seed"))
 				wrong(c, ST_RANGE, "%.40s is implausibly large", n->string);
 		} else if (n->milli < 0 && never_negative(key))
@@ -112,7 +112,7 @@ static void check_value(struct check *c, const struct doc_node *row)
 	const char *kind = doc_string(c->d, row, "kind"), *status = doc_string(c->d, row, "status");
 	const struct doc_node *value = doc_get(c->d, row, "value"), *spread = doc_get(c->d, row, "spread");
 	if (value->type == DOC_NULL) {
-		if (!strcmp(status, "ok")) /* a noisy one has none where every window was disturbed */
+		if (!strcmp(status, "ok")) /* a noisy row has no value if every window was disturbed */
 			wrong(c, ST_RANGE, "is \"%s\" and has no value", status);
 		return;
 	}

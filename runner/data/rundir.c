@@ -1,4 +1,4 @@
-/* runner/data/rundir.c: run directories and their files. */
+/* runner/data/rundir.c: see rundir.h. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -66,7 +66,7 @@ enum status rundir_make(struct rundir *d, const char *parent, const char *name, 
 		snprintf(problem, capacity, "%s: %s", parent, s == ST_RANGE ? "name too long" : strerror(errno));
 		return s;
 	}
-	/* Another run may take the number in between: mkdir then fails, and the next one is tried. */
+	/* A concurrent run may take the number: mkdir then fails, and the next number is tried. */
 	for (unsigned counter = highest_counter(parent, clean) + 1; counter < 1000000; counter++) {
 		int n = snprintf(d->path, sizeof(d->path), "%s/%s-%04u", parent, clean, counter);
 		if (n < 0 || (size_t)n >= sizeof(d->path)) {

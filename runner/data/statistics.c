@@ -1,10 +1,10 @@
-/* runner/data/statistics.c: Student's t with the spread between boots, and Holm over a table. */
+/* runner/data/statistics.c: Student's t test with the spread between boots, and Holm's correction over a table. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "runner/data/statistics.h"
 
-/* Values that differ by a smaller share cannot be distinguished: results have three digits, clocks some 100 ppm. */
+/* Relative differences below this are not significant: results have three digits, clocks are accurate to some 100 ppm. */
 #define RESOLUTION 0.0005
 
 static double beta_fraction(double a, double b, double x)
@@ -60,7 +60,7 @@ static double mean_of(const double *v, unsigned n)
 	return sum / n;
 }
 
-/* Sum of squares around the mean; adds the samples' part to *within. */
+/* Sum of squares around the mean; adds the variances within the boots to *within. */
 static double squares(const struct boot_variance *s, double mean, double *within)
 {
 	double sum = 0;
@@ -83,7 +83,7 @@ void statistics_difference(const struct boot_variance *a, const struct boot_vari
 	double between = squares(a, out->a, &within) + squares(b, out->b, &within);
 	double least = RESOLUTION * scale > 0.001 ? RESOLUTION * scale : 0.001;
 	double variance = fmax(within / boots, least * least);
-	double freedom = 4; /* with one boot per side: a few samples each, whose deviation is itself an estimate */
+	double freedom = 4; /* with one boot per side: a few samples each, whose deviation is only an estimate */
 	if (boots > 2) {
 		freedom = boots - 2;
 		variance = fmax(variance, between / freedom);

@@ -1,8 +1,8 @@
 /* runner/data/trace_replay.c: see trace_replay.h.
  *
- * The recorded outcome is compared with the machine's: that an access faulted, and what was read of a register that keeps what is
- * written, if the trace wrote it before and no events were lost since.
- * Not modelled: what the recorded program did between two accesses: no kernel runs. */
+ * Recorded outcomes are compared with the machine's: whether an access faulted, and the value read from a register that keeps written
+ * values, if the trace wrote it before and no events were lost since.
+ * Not modelled: the recorded program's work between accesses; no kernel runs. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,11 +15,11 @@
 #define GLOBAL_CTRL 0x38F
 #define DEBUGCTL    0x1D9
 #define FREEZES     (3u << 11) /* FREEZE_LBRS_ON_PMI, FREEZE_PERFMON_ON_PMI */
-/* Registers of configuration space, as pci_code has them; model-specific ones lie below and above. */
+/* Range of configuration-space registers, as encoded by pci_code; MSRs are below and above it. */
 #define PCI_LEAST 0x10000u
 #define PCI_MOST  0xFFFFFFFu
 
-/* A register that the trace wrote: of one processor, and of whichever wrote it last. */
+/* The last line that wrote a register: on one processor, or on any (ANY_CPU). */
 struct written { uint32_t cpu, address; unsigned line; bool used; };
 
 struct trace_replay {
@@ -165,7 +165,7 @@ static enum status carry_out(const struct access *m, unsigned cpu, const struct 
 
 static bool writes(enum trace_form_op op) { return op == TRACED_WRMSR || op == TRACED_PCI_WRITE32 || op == TRACED_MMIO_WRITE; }
 
-/* Whether the value that was read is known: the register keeps what is written, and the trace wrote it. */
+/* Whether the value of a read is predictable: the register keeps written values, and the trace wrote it. PERF_CAPABILITIES is constant. */
 static bool is_known(const struct trace_replay *r, unsigned cpu, const struct traced *t)
 {
 	if (t->op != TRACED_RDMSR)
@@ -175,7 +175,7 @@ static bool is_known(const struct trace_replay *r, unsigned cpu, const struct tr
 	return t->address == PERF_CAPABILITIES || (k && k->holds && line && line > r->lost_line[cpu] && line > r->lost_all);
 }
 
-/* Whether hardware may have changed a register that keeps what is written otherwise: enable bits that a freeze at an overflow clears. */
+/* Whether hardware may have changed a register that otherwise keeps written values: a freeze at an overflow clears enable bits. */
 static bool may_be_frozen(const struct trace_replay *r, unsigned cpu, uint64_t address)
 {
 	const struct access *m = sim_access(r->sim);
@@ -218,10 +218,10 @@ enum status trace_replay_step(struct trace_replay *r, unsigned line, const struc
 	const unsigned cpu = by_cpu ? r->cpus->map[t->core] : 0;
 	if (cpu >= m->cores)
 		return ST_RANGE;
-	if (t->op == TRACED_WRMSR && t->failed) /* what it leaves as it was */
+	if (t->op == TRACED_WRMSR && t->failed) /* the value that the recorded write left in place */
 		had = m->ops->rdmsr(m->self, cpu, (uint32_t)t->address, &before);
 	const enum status st = carry_out(m, cpu, t, &answer);
-	if (!(t->failed && st != ST_OK)) { /* that both fault is agreement */
+	if (!(t->failed && st != ST_OK)) { /* if both fault, they agree */
 		const bool mmio = t->op == TRACED_MMIO_READ || t->op == TRACED_MMIO_WRITE;
 		for (unsigned i = 0; (f = sim_latest(r->sim, i)); i++)
 			add_sim(r, out, t, cpu, f);

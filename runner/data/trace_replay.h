@@ -1,4 +1,4 @@
-/* runner/data/trace_replay.h: carries recorded accesses out on a simulated machine and judges each. docs/lint.md says what each class
+/* runner/data/trace_replay.h: replays recorded accesses on a simulated machine and judges each. docs/lint.md explains what each class
  * means on hardware. */
 #ifndef RUNNER_TRACE_REPLAY_H
 #define RUNNER_TRACE_REPLAY_H
@@ -15,7 +15,7 @@ enum trace_class {
 };
 /* "accepted", "faults", "reserved, faults", "reserved, ignored", "wrong counter", ... */
 const char *trace_class_name(enum trace_class c);
-/* Whether it is held against the driver. */
+/* Whether the class counts as the driver's error. */
 bool trace_class_counts(enum trace_class c, bool strict);
 
 #define TRACE_WORDS 320
@@ -24,19 +24,19 @@ struct trace_finding {
 	char register_name[64], where[28], event[64]; /* "" if unknown or meaningless */
 	char text[TRACE_WORDS];                        /* what is wrong */
 	const char *paragraph;                         /* of the manual, or NULL */
-	char clash[64];                                /* name of the other register that it clashes with, or "" */
-	unsigned clash_line;                           /* where that was last written; 0: not in this trace */
-	unsigned lost_line;                            /* events were lost there, after that or at all; 0: none */
+	char clash[64];                                /* name of the register that it clashes with, or "" */
+	unsigned clash_line;                           /* line of that register's last write; 0: not in this trace */
+	unsigned lost_line;                            /* line of the last loss of events after that write, or of any if there is no such write; 0: none */
 };
 
 #define TRACE_FINDINGS (SIM_FINDINGS_MOST + 2)
 struct trace_verdict { unsigned count; struct trace_finding finding[TRACE_FINDINGS]; };
 
 struct trace_replay;
-/* Builds a session on a machine that is open; `cpus` is settled and stays the caller's. ST_FULL. */
+/* Opens a replay on an open machine; `cpus` is settled and remains the caller's. ST_FULL. */
 MUST_CHECK enum status trace_replay_open(struct trace_replay **out, struct sim *s, const struct machine *m, const struct trace_cpus *cpus);
 void trace_replay_close(struct trace_replay *r);
-/* Carries out what a line asks for. An access without a finding is accepted. ST_RANGE: no processor stands for the line's; ST_FULL. */
+/* Replays a line. An access without a finding is accepted. ST_RANGE: the line's processor is not mapped; ST_FULL. */
 MUST_CHECK enum status trace_replay_step(struct trace_replay *r, unsigned line, const struct traced *t, struct trace_verdict *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* runner/data/trace_text.c: see trace_text.h.
- * Not read: times of the accesses; their order alone counts. */
+ * Times of the accesses are ignored; only their order matters. */
 #include <string.h>
 
 #include "pmu/text.h"
@@ -43,7 +43,7 @@ static unsigned hex_digit(char c)
 	return digit(c) ? (unsigned)(c - '0') : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a' + 10) : c >= 'A' && c <= 'F' ? (unsigned)(c - 'A' + 10) : 16;
 }
 
-/* Hexadecimal digits without 0x, at least one, up to 16. */
+/* Parses 1 to 16 hexadecimal digits without 0x. */
 static bool hexadecimal(const char **at, const char *end, uint64_t *value)
 {
 	unsigned n = 0;
@@ -64,9 +64,9 @@ static bool literal(const char **at, const char *end, const char *what)
 	return true;
 }
 
-/* ---- the own form ---------------------------------------------------------------------------- */
+/* ---- this program's form --------------------------------------------------------------------- */
 
-/* SSSS:BB:DD.F+REG, all hexadecimal; REG may have 0x before it. */
+/* Parses SSSS:BB:DD.F+REG, all hexadecimal; REG may begin with 0x. */
 static bool pci_at(struct words *w, struct pci_address *out)
 {
 	const char *s;
@@ -86,7 +86,7 @@ static bool pci_at(struct words *w, struct pci_address *out)
 	return true;
 }
 
-/* What may follow an access of the own form: nothing, or one word, the status it ended with; then a comment. */
+/* An access may be followed by one word, its status, and by a comment. */
 static bool line_ends(struct words *w, bool *failed)
 {
 	const char *s;
@@ -146,7 +146,7 @@ static enum status read_own(const char *verb, size_t n, struct words *w, struct 
 
 /* ---- Linux's tracepoints --------------------------------------------------------------------- */
 
-/* The last [NNN] before `at`, decimal: the text to its left may hold others, in a task's name. */
+/* The last decimal [NNN] before `at`; a task's name to the left may contain others. */
 static bool core_before(const char *line, const char *at, unsigned *core)
 {
 	for (const char *close = at; close > line; close--) {
@@ -164,8 +164,7 @@ static bool core_before(const char *line, const char *at, unsigned *core)
 	return false;
 }
 
-/* "SECONDS.FRACTION:" that ends before `at`, blanks between; or, after a processor's number, "TICKS:" of another clock. Returns its start, or
- * NULL. */
+/* The start of "SECONDS.FRACTION:" that ends before `at` and blanks; or, after a processor's number, of "TICKS:" of another clock. NULL: neither. */
 static const char *time_before(const char *line, const char *at)
 {
 	while (at > line && blank(at[-1]))
@@ -188,7 +187,7 @@ static enum status read_point(const char *line, const char *name, const char *at
 	*problem = "a tracepoint reads ... [CPU] ... SECONDS: write_msr: MSR, value VALUE [#GP], in hexadecimal";
 	while (end > at && blank(end[-1]))
 		end--;
-	while (at < end && blank(*at)) /* trace-cmd pads here */
+	while (at < end && blank(*at)) /* trace-cmd pads with blanks */
 		at++;
 	const char *time = time_before(line, name);
 	a->numbered_by_linux = true;
@@ -201,7 +200,7 @@ static enum status read_point(const char *line, const char *name, const char *at
 	return ST_OK;
 }
 
-/* The last "NAME:" of one of the three, as a tracepoint's name: after a time, or after "msr:"; NULL: none. */
+/* The last "NAME:" of one of the three tracepoints, after a time or after "msr:"; NULL: none. */
 static const char *point_in(const char *line, const char *end, enum trace_form_op *op, const char **behind)
 {
 	static const struct { const char *name; enum trace_form_op op; } points[] = {
@@ -223,7 +222,7 @@ static const char *point_in(const char *line, const char *end, enum trace_form_o
 	return NULL;
 }
 
-/* ---- what else a trace holds ----------------------------------------------------------------- */
+/* ---- other lines of a trace ------------------------------------------------------------------ */
 
 /* "[LOST 12 EVENTS]", "[12 EVENTS DROPPED]", PERF_RECORD_LOST, mmiotrace's mark. */
 static bool lost_events(const char *line, const char *end, struct traced *a)
@@ -256,7 +255,7 @@ static bool lost_events(const char *line, const char *end, struct traced *a)
 	return perf;
 }
 
-/* A line with a time in it, followed by a name and a colon, or by PERF_RECORD_: another event. */
+/* Whether the line is another event: it contains a time that is followed by a word, such as a name and a colon, or PERF_RECORD_. */
 static bool other_event(const char *line, const char *end)
 {
 	for (const char *s = line + 1; s < end; s++) {
@@ -272,7 +271,7 @@ static bool other_event(const char *line, const char *end)
 	return false;
 }
 
-/* Headers of trace-cmd, stack traces of ftrace, call chains of perf script, notes of mmiotrace. */
+/* Ignored lines: headers of trace-cmd, stack traces of ftrace, call chains of perf script, notes of mmiotrace. */
 static bool passed_over(const char *verb, size_t n, struct words w)
 {
 	static const char *const first[] = { "=>", "<stack", "<user", "version", "CPU", "MARK", "MAP", "UNMAP", "VERSION", "PCIDEV", "LSPCI",

@@ -1,11 +1,11 @@
-/* runner/export/account_svg.c: the stack of an accounting. */
+/* runner/export/account_svg.c: see account_svg.h. */
 #include <inttypes.h>
 
 #include "runner/export/account_svg.h"
 
 #define WIDTH  640
 #define STACK  600
-#define LEAST  14   /* height of a label */
+#define LEAST  14   /* vertical distance of labels */
 
 static const char *const colours[] = {"#1b6ca8", "#c0711c", "#2f7d4f", "#8a3b8f", "#b03a3a", "#4c6b8a", "#8a7a2a", "#3a8f8a"};
 
@@ -32,7 +32,7 @@ void account_svg(FILE *to, const struct account *a)
 	        " wasted, %" PRId64 " stalled.</desc>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n", WIDTH, STACK + 260, s.total, a->retired, a->wasted,
 	        a->stalls);
 	if (a->at_retirement)
-		piece(&s, "uops retire", (double)(s.total - a->bounds.stalls), "#9aa0a6"); /* what is wasted stalls retirement */
+		piece(&s, "uops retire", (double)(s.total - a->bounds.stalls), "#9aa0a6"); /* wasted uops are among the stalls of retirement */
 	else {
 		piece(&s, a->has_waste ? "retiring" : "not stalled", (double)a->retired, "#9aa0a6");
 		piece(&s, "wasted", (double)a->wasted, "#d7b4b4");

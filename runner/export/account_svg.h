@@ -6,7 +6,7 @@
 
 #include "bench/report/user_account.h"
 
-/* A stack: retiring, wasted, then the stalls by source as they are charged, and the rest. A self-contained file with title, description and colours. */
+/* Draws a stacked bar: retiring, wasted, the stalls charged to each source, and the rest. A self-contained file with title, description and colours. */
 void account_svg(FILE *to, const struct account *a);
 
 #endif

@@ -36,7 +36,7 @@ const struct doc_node *export_rows(const struct document *d)
 	return doc_begin(d, doc_get(d, doc_root(d), "rows"));
 }
 
-/* RFC 4180. */
+/* Quotes by RFC 4180. */
 void export_csv_text(const char *s)
 {
 	putchar('"');
@@ -103,7 +103,7 @@ static enum status export_core_to_core(const struct export *e)
 
 /* --- curves ------------------------------------------------------------------------------------ */
 
-/* One line per number: rows have different columns. */
+/* Prints one line per number, since rows have different columns. */
 static unsigned curve_of(const struct export *e, const struct doc_node *row, const char *key)
 {
 	const struct doc_node *series = doc_get(e->d, row, key), *columns = doc_get(e->d, series, "columns"), *points = doc_get(e->d, series, "points");
@@ -136,7 +136,7 @@ static enum status export_curve(const struct export *e)
 
 /* --- JUnit ------------------------------------------------------------------------------------- */
 
-/* Milliseconds that the row took, from the environment's list of names and numbers; -1: not in it. */
+/* Milliseconds that the row took, from the environment's list of names and numbers; -1: not listed. */
 static long long row_ms(const struct export *e, const char *name)
 {
 	const char *list = doc_string(e->d, doc_get(e->d, doc_root(e->d), "environment"), "row_ms");
@@ -147,7 +147,7 @@ static long long row_ms(const struct export *e, const char *name)
 	return -1;
 }
 
-/* The verdict of the run: a row with an unexpected status fails. In results without such verdicts all rows fail that are neither ok nor
+/* Whether the run's verdict on the row is a failure: an unexpected status. In results without such verdicts a row fails that is neither ok nor
  * unsupported. */
 static bool row_failed(const struct export *e, const struct doc_node *row)
 {
@@ -203,7 +203,7 @@ static enum status export_junit(const struct export *e)
 	fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"stallmeter ", stdout);
 	markup_text(stdout, doc_string(e->d, doc_root(e->d), "backend"));
 	printf("\" tests=\"%u\" failures=\"%u\" errors=\"0\" skipped=\"%u\" time=\"%lld.%03lld\"", tests, failed, skipped, ms / 1000, ms % 1000);
-	/* JUnit's schema has times without a zone; ours are in UTC */
+	/* times in JUnit's schema have no time zone; ours are in UTC */
 	snprintf(started, sizeof(started), "%.19s", doc_string(e->d, doc_get(e->d, doc_root(e->d), "environment"), "started"));
 	if (started[0]) {
 		printf(" timestamp=\"");
@@ -220,7 +220,7 @@ static enum status export_junit(const struct export *e)
 
 /* --- the command ------------------------------------------------------------------------------- */
 
-/* writer NULL: of runs and folders of runs, export_table's. */
+/* write NULL: export_table writes this format, from runs and folders of runs. */
 static const struct { const char *name; enum status (*write)(const struct export *e); } formats[] = {
 #define FORMAT(name, what, writer) {name, writer},
 #define TABLE(name, what) {name, NULL},

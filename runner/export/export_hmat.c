@@ -1,10 +1,10 @@
-/* runner/export/export_hmat.c: matrices of nodes in the form of ACPI's tables, and how far the firmware's own deviate.
+/* runner/export/export_hmat.c: matrices of nodes in the form of ACPI's tables, and their deviation from the firmware's.
  *
  * Latencies and bandwidths are entries of HMAT's system locality latency and bandwidth structures (ACPI 6.5, 5.2.29.4: ps
- * and MB/s), distances are SLIT's (5.2.17: 10 is local). With one local and one remote latency row, every remote node has
- * the same figure; bandwidths are those of each pair that read.node_local and read.node_remote measured. The firmware's are
- * in the environment of results that were measured on a machine: "slit_0", "hmat_read_latency_0" and so on, one row of the
- * matrix each. */
+ * and MB/s), distances are SLIT's (5.2.17: 10 is local). There is one local and one remote latency row, so all remote nodes have
+ * the same figure; bandwidths are those of each pair that read.node_local and read.node_remote measured. The firmware's matrices are
+ * in the environment of results that were measured on a machine: "slit_0", "hmat_read_latency_0" and so on, each a row of a
+ * matrix. */
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +40,7 @@ static void bandwidths(const struct export *e, const char *name, struct matrix *
 	}
 }
 
-/* A matrix of the firmware from the environment; false: it has none. */
+/* Reads a matrix of the firmware from the environment; false: there is none. */
 static bool firmware(const struct export *e, const char *name, struct matrix *m)
 {
 	const struct doc_node *environment = doc_get(e->d, doc_root(e->d), "environment");
@@ -75,7 +75,7 @@ static json_t *entries(const struct matrix *m)
 	return list;
 }
 
-/* In per cent of the measured value: +100 if the firmware says twice as much. */
+/* Per cent of the measured value: +100 if the firmware's is twice as large. */
 static json_t *difference(const struct matrix *measured, const struct matrix *told)
 {
 	json_t *list = json_array();
@@ -89,7 +89,7 @@ static json_t *difference(const struct matrix *measured, const struct matrix *to
 	return list;
 }
 
-/* The firmware's matrix under any of the names, beside the measured one. */
+/* Adds the firmware's matrix under the first of the names that it has, and the differences. */
 static bool compared(const struct export *e, json_t *into, const struct matrix *measured, const char *const *names)
 {
 	for (; *names; names++) {

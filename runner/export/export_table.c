@@ -8,7 +8,7 @@
 #include "runner/export/export.h"
 #include "runner/data/fleet.h"
 
-#define INSERT_MOST 400u /* lines of one INSERT: SQLite's parser takes them at once */
+#define INSERT_MOST 400u /* lines of one INSERT, all of which SQLite parses at once */
 
 static void unread(void *self, const char *line)
 {
@@ -25,7 +25,7 @@ static json_t *real_or_null(double v)
 static void set_text(json_t *j, const char *key, const char *s)
 {
 	json_t *text = json_string(s);
-	json_object_set_new(j, key, text ? text : json_null()); /* no UTF-8 */
+	json_object_set_new(j, key, text ? text : json_null()); /* null: not UTF-8 */
 }
 
 static bool print_ndjson(const struct fleet *f)
@@ -68,7 +68,7 @@ static bool print_ndjson(const struct fleet *f)
 
 /* --- SQL --------------------------------------------------------------------------------------- */
 
-/* One line of a table: a list of VALUES, or of COPY ... FROM stdin. */
+/* A table in progress: lines of VALUES, or of COPY ... FROM stdin. */
 struct table { bool copy; unsigned lines, fields; const char *name; };
 
 static void line_begin(struct table *t)

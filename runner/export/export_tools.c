@@ -14,7 +14,7 @@ static const struct doc_node *proved(const struct export *e, const char *name)
 	return name[0] && row->type == DOC_OBJECT && export_measured(e, row) ? row : NULL;
 }
 
-/* The event that this processor counts for a term whose penalty is proved; NULL: it counts none, or the penalty is not proved. */
+/* The events that this processor counts for a term whose penalty is proved; NULL: it has none, or the penalty is not proved. */
 static const struct expression *counted(const struct export *e, const struct processor *p, unsigned term)
 {
 	const struct expression *x = p ? stall_count(p, term) : NULL;
@@ -31,8 +31,8 @@ static void add_retirement(const struct export *e, const struct doc_node *n, jso
 	                                                              export_number(doc_get(e->d, n, "mean")), "MAX", (json_int_t)doc_whole(e->d, n, "max")));
 }
 
-/* From a section "retire_latency", a list of event, count, min, mean and max: core cycles between the retirement of an instruction and of
- * the previous one, from timed PEBS records; and from rows whose loads were sampled with it, the first of each event. A load-to-use
+/* Sources: the section "retire_latency", a list of event, count, min, mean and max, in core cycles between the retirement of an instruction
+ * and of the previous one, from timed PEBS records; and rows whose loads were sampled with it, the first row of each event. A load-to-use
  * latency is no substitute. */
 enum status export_retire_latency(const struct export *e)
 {
@@ -142,7 +142,7 @@ enum status export_perf_metrics(const struct export *e)
 
 /* --- likwid ------------------------------------------------------------------------------------ */
 
-/* likwid's spelling: the manual's with '_', but where the processor's table says another. NULL: likwid lacks the event. */
+/* likwid's name: the manual's with '_', unless the processor's table has another. NULL: likwid lacks the event. */
 static const char *likwid_event(const struct processor *p, const char *event, char *to, size_t capacity)
 {
 	for (unsigned i = 0; i < p->likwid_count; i++)
@@ -160,7 +160,7 @@ enum status export_likwid(const struct export *e)
 {
 	const struct processor *p = user_account_processor(e->d);
 	int64_t counters = doc_whole(e->d, doc_get(e->d, doc_get(e->d, doc_root(e->d), "machine"), "pmu"), "general");
-	/* without fixed counters instructions and cycles take the first general ones */
+	/* without fixed counters, instructions and cycles use the first general ones */
 	static const char *const general[] = { "instructions", "cycles" };
 	const bool fixed = doc_whole(e->d, doc_get(e->d, doc_get(e->d, doc_root(e->d), "machine"), "pmu"), "fixed") > 0;
 	const unsigned first = fixed ? 0 : COUNT_OF(general);
@@ -169,7 +169,7 @@ enum status export_likwid(const struct export *e)
 	char name[96];
 	for (unsigned i = 0; i < stall_term_count; i++) {
 		const struct expression *x = counted(e, p, i);
-		/* a counter of a group is one event, and a metric has one price */
+		/* each counter of a group counts one event, and each metric has one penalty */
 		if (!x || x->term_count > 1 || strchr(x->text, ':') || !stall_terms[i].penalty[0] || !likwid_event(p, x->text, name, sizeof(name)))
 			continue;
 		if (n < COUNT_OF(used) && (int64_t)(n + first) < counters)
