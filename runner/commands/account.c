@@ -162,7 +162,7 @@ static enum status read_counts(const struct command *c, struct counts *counts, c
 	return st;
 }
 
-/* Why there is no accounting: a count that it needs was multiplexed or is missing. */
+/* Reports why there is no accounting: a count that it needs was multiplexed or is missing. */
 static void complain_uncounted(const struct command *c, const struct counts *counts, const char *file)
 {
 	char names[256];
@@ -190,7 +190,7 @@ static void add_event(struct event_list *l, const struct event *e)
 		l->events[l->n++] = e;
 }
 
-/* The events that the accounting needs on this processor, identities first. Returns the number of terms for which it has none. */
+/* Lists the events that the accounting needs on this processor, those of the identities first. Returns the number of terms without events. */
 static unsigned account_events(const struct processor *p, struct event_list *l)
 {
 	unsigned missing = 0;
@@ -205,14 +205,14 @@ static unsigned account_events(const struct processor *p, struct event_list *l)
 	return missing;
 }
 
-/* Appends names of counts, separated by commas, until `t` has no room for a longer list. */
+/* Appends a count's name to a list with commas, unless the list is already long. */
 static void add_name(struct text *t, const char *name)
 {
 	if (t->length < 160)
 		text_fmt(t, "%s%s", t->length ? ", " : "", name);
 }
 
-/* What the accounting could not use: counts of a part of the time, and of events that no term is of. */
+/* Reports counts that the accounting could not use: multiplexed ones, and those of events that no term uses. */
 static void say_unused(const struct command *c, const struct counts *counts, const struct account *a)
 {
 	static struct event_list known;
@@ -289,7 +289,7 @@ const struct command command_account = {
 
 /* --- events ------------------------------------------------------------------------------------ */
 
-/* Leaves out the events that perf cannot program, and names them. */
+/* Removes the events that perf cannot program, and reports them. */
 static void drop_unprogrammable(const struct command *c, const struct processor *p, struct event_list *l)
 {
 	unsigned n = 0;
@@ -314,7 +314,7 @@ static void print_list(const struct processor *p, const struct event *const *eve
 	}
 }
 
-/* Lines for `perf stat`, each with the cycles and as many other events as the counters hold. */
+/* Prints `perf stat` commands, each with cycles and as many other events as fit the counters. */
 static void print_groups(const struct processor *p, struct event_list *l, unsigned counters)
 {
 	const struct event *cycles = stall_identity_event(p, STALL_CYCLES);

@@ -1,4 +1,4 @@
-/* runner/commands/collect.c: `stallmeter collect`: the runs of many sticks in one folder. */
+/* runner/commands/collect.c: `stallmeter collect`: copies the runs of many sticks into one folder. */
 #include <dirent.h>
 #include <errno.h>
 #include <ftw.h>
@@ -26,7 +26,7 @@ static unsigned collect_options(struct option *list, unsigned most)
 	return 0;
 }
 
-/* FAT is case-insensitive: the folder's entry of that name in any case. */
+/* Finds the folder's entry of that name in any case, since FAT is case-insensitive. */
 static bool entry(const char *folder, const char *name, char *to, size_t capacity)
 {
 	DIR *d = opendir(folder);
@@ -155,7 +155,7 @@ static bool is_folder(const char *path)
 	return !stat(path, &about) && S_ISDIR(about.st_mode);
 }
 
-/* The runs of a folder, and of the folders in it: a stick has them in stallmeter/results, an upload folder one level below a machine's. */
+/* Takes the runs of a folder and its subfolders: a stick has them in stallmeter/results, an upload server below each machine's folder. */
 static void take_folder(const struct command *c, const char *folder, unsigned levels, const char *dest, struct tally *t)
 {
 	struct dirent **list = NULL;
@@ -173,7 +173,7 @@ static void take_folder(const struct command *c, const char *folder, unsigned le
 	free(list);
 }
 
-/* A log of the serial line: its runs are made again beside DEST's, then taken as those of a folder. */
+/* Takes the runs of a log of the serial line: rebuilds them in a temporary folder below DEST, then takes that folder. */
 static void take_log(const struct command *c, const char *log, const char *dest, struct tally *t)
 {
 	char made[1100];

@@ -1,4 +1,4 @@
-/* runner/commands/compare.c: `stallmeter compare`: settings, machines, days, fleets. */
+/* runner/commands/compare.c: `stallmeter compare`: compares two sides of runs, or the runs of a fleet. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static unsigned compare_options(struct option *list, unsigned most)
 
 struct side { struct results **runs; unsigned n; };
 
-/* --- what differs in the machines -------------------------------------------------------------- */
+/* --- differences of the circumstances ---------------------------------------------------------- */
 
 /* All distinct values that a side's runs have for a key, in the order of the runs. Control bytes become '?'. */
 static void side_values(const struct side *s, const char *section, const char *key, char *to, size_t capacity)
@@ -61,7 +61,7 @@ static unsigned differing_keys(const struct side *a, const struct side *b, const
 		if (surroundings_of_the_day(n->key) || (!section[0] && (n->type == DOC_LIST || n->type == DOC_OBJECT)))
 			continue;
 		if (skip && doc_get(&skip->runs[0]->d, surroundings_section(&skip->runs[0]->d, section), n->key) != &skip->runs[0]->d.nodes[0])
-			continue; /* was looked at from there */
+			continue; /* compared from the other side's keys */
 		side_values(a, section, n->key, x, sizeof(x));
 		side_values(b, section, n->key, y, sizeof(y));
 		if (!strcmp(x, y))
@@ -183,7 +183,7 @@ static void print_line(const struct line *l)
 	       l->d.a > 0 ? 100 * l->d.error / l->d.a : 0, verdicts[l->d.change]);
 }
 
-/* Prints what changed; returns the number of rows beyond --fail-over. */
+/* Prints the changed rows; returns the number of rows beyond --fail-over. */
 static unsigned print_rows(struct line *lines, unsigned n, bool one_boot)
 {
 	unsigned beyond = 0, changed = 0, compared = 0;
@@ -238,8 +238,8 @@ static int compare_sides(const struct side *a, const struct side *b)
 
 /* --- a fleet ----------------------------------------------------------------------------------- */
 
-/* A machine is an outlier if it is five standard deviations, of the fleet and of the samples within a run, and 2 % from the
- * median. */
+/* Prints a row's median and its outliers: values more than 2 % and five standard deviations from the median, by the fleet's deviation or
+ * that within a run, whichever is larger. */
 static unsigned fleet_row(const struct side *s, const struct line *l)
 {
 	double values[RUNS_MOST], sorted[RUNS_MOST], work[RUNS_MOST], spread = 0;

@@ -1,6 +1,6 @@
-/* runner/commands/fetch.c: `stallmeter fetch --serial LOG`: runs rebuilt from a log of the serial line
- * (efi/firmware/serial.h describes the lines). Only intact lines are used; a run is rebuilt to the byte, or what is missing
- * is named. */
+/* runner/commands/fetch.c: `stallmeter fetch --serial LOG`: rebuilds runs from a log of the serial line
+ * (efi/firmware/serial.h describes the lines). Only intact lines are used; a run is rebuilt byte for byte, or the missing lines
+ * are reported. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@
 #define LOG_BYTES   (1u << 30)
 #define LINES_MOST  1000000u
 #define PARTS_MOST  100000u
-#define NAMED_MOST  40u /* gaps that are listed individually */
+#define NAMED_MOST  40u /* gaps that are reported individually */
 
 static const char *log_file, *out = "out/run";
 
@@ -28,7 +28,7 @@ static unsigned fetch_options(struct option *list, unsigned most)
 	return options_copy(list, most, all, COUNT_OF(all));
 }
 
-/* One part of one line, as it arrived. */
+/* A received part of a line. */
 struct part { uint32_t tag; char file; unsigned line, part, parts, order; const char *text; size_t bytes; };
 struct parts { struct part *list; size_t count, room; unsigned damaged; };
 
@@ -50,7 +50,7 @@ static bool number_at(const char **at, const char *end, int base, unsigned most,
 	return true;
 }
 
-/* The text after the prefix, up to the line's end. */
+/* Parses the text between the prefix and the line's end. */
 static bool part_read(const char *at, const char *end, struct part *p)
 {
 	const char *head = at, *head_end;
@@ -62,7 +62,7 @@ static bool part_read(const char *at, const char *end, struct part *p)
 	if (!number_at(&at, end, 10, LINES_MOST, &line) || !number_at(&at, end, 10, PARTS_MOST, &part) ||
 	    !number_at(&at, end, 10, PARTS_MOST, &parts))
 		return false;
-	head_end = at; /* the blank is in it */
+	head_end = at; /* includes the blank */
 	if (!number_at(&at, end, 16, UINT32_MAX, &sum) || !line || !part || part > parts)
 		return false;
 	uint64_t h = fnv1a64(fnv1a64(FNV1A64_START, head, (size_t)(head_end - head)), at, (size_t)(end - at));
@@ -70,7 +70,7 @@ static bool part_read(const char *at, const char *end, struct part *p)
 	return (uint32_t)(h ^ h >> 32) == sum && (p->file == 'n' || p->file == 'j' || p->file == 'm');
 }
 
-/* Takes out what terminals and remote consoles put between the characters of a line, and the journal never holds: escape sequences (ECMA-48:
+/* Removes bytes that terminals and remote consoles insert into lines and a journal never contains: escape sequences (ECMA-48:
  * ESC [ parameters, a final byte from @ to ~; ESC and one byte), carriage returns, zeros. */
 static size_t plain(char *text, size_t bytes)
 {
@@ -116,7 +116,7 @@ static enum status log_read(const char *text, size_t bytes, struct parts *all)
 	return ST_OK;
 }
 
-/* If the same part was sent twice, the later one comes last. */
+/* If a part was sent twice, the later one sorts last. */
 static int part_order(const void *a, const void *b)
 {
 	const struct part *x = a, *y = b;
@@ -131,7 +131,7 @@ static int part_order(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* A file assembled from its sorted parts; lines with a gap are left out and counted. */
+/* A file assembled from its sorted parts; incomplete lines are left out and counted. */
 struct rebuilt_file { char *text; size_t bytes; unsigned lines, gaps; };
 
 static void gap(const struct command *c, struct rebuilt_file *w, const char *run, const char *file, unsigned from, unsigned to)
@@ -208,7 +208,7 @@ static bool has_end(const struct rebuilt_file *w)
 	return end;
 }
 
-/* All parts of one run. */
+/* Rebuilds and writes a run from all its parts. */
 static int run_write(const struct command *c, const char *to, const struct part *p, size_t n)
 {
 	struct rebuilt_file name = { 0 }, journal = { 0 }, machine = { 0 };
@@ -225,7 +225,7 @@ static int run_write(const struct command *c, const char *to, const struct part 
 	at = span_of(p, n, 'm', &count);
 	if (s == ST_OK)
 		s = put_together(c, p + at, count, run, "machine.txt", &machine);
-	/* NAME-NNNN: the number is the next that is free here */
+	/* NAME-NNNN: rundir_make assigns a new number */
 	size_t stem = strlen(run);
 	if (stem > 5 && run[stem - 5] == '-' && strspn(run + stem - 4, "0123456789") == 4)
 		stem -= 5;

@@ -4,7 +4,7 @@
 
 #include "runner/options/command.h"
 
-/* Rebuilds each of the log's runs in a folder of its own below `folder`. Returns the exit status; missing lines are named on standard error. */
+/* Rebuilds each of the log's runs in its own folder below `folder`. Returns the exit status; reports missing lines on standard error. */
 int fetch_log(const struct command *c, const char *log, const char *folder);
 
 #endif

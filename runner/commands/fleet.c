@@ -52,7 +52,7 @@ static void print_finding(const struct fleet *f, const struct fleet_finding *x)
 	putchar('\n');
 }
 
-/* The settings and circumstances in which this run differs from most of its group. */
+/* Prints the settings and circumstances in which this run differs from most of its group. */
 static void print_differences(const struct fleet *f, const struct fleet_run *r)
 {
 	for (unsigned i = 0; i < r->fact_count; i++) {

@@ -1,4 +1,4 @@
-/* runner/commands/fleet.h: the drawing of `stallmeter fleet`. */
+/* runner/commands/fleet.h: the HTML report of `stallmeter fleet`. */
 #ifndef RUNNER_FLEET_COMMAND_H
 #define RUNNER_FLEET_COMMAND_H
 
@@ -6,7 +6,7 @@
 
 #include "runner/data/fleet.h"
 
-/* One self-contained file: machines x rows, outliers, drifts and their differences. */
+/* Writes a self-contained file: a map of runs x rows, outliers with their differences from the group, drifts. */
 void fleet_html(FILE *to, const struct fleet *f);
 
 #endif

@@ -96,7 +96,7 @@ static void finding_line(FILE *to, const struct fleet *f, const struct fleet_fin
 	}
 }
 
-/* A machine's values of a row over its runs. */
+/* Draws a machine's values of a row over its runs. */
 static void course(FILE *to, const struct fleet *f, const struct fleet_finding *x)
 {
 	unsigned last = x->run, first = last, n = 0;
@@ -142,7 +142,7 @@ static void findings(FILE *to, const struct fleet *f, enum listed listed)
 	fputs("</tbody></table></div>\n", to);
 }
 
-/* One mark a finding, on the ground of all runs x rows; runs are grouped and sorted as in the fleet. */
+/* Draws a mark for each finding on a grid of all runs x rows; runs are grouped and sorted as in the fleet. */
 static void map(FILE *to, const struct fleet *f)
 {
 	unsigned cell = f->run_count > 300 ? 3 : 8, left = 240, rows = f->row_count < MAP_ROWS_MOST ? f->row_count : MAP_ROWS_MOST;

@@ -1,4 +1,4 @@
-/* runner/commands/list.c: what can be selected. */
+/* runner/commands/list.c: `stallmeter list`: lists machines, rows, events, profiles, metrics and concepts. */
 #include "bench/results/inventory.h"
 #include "bench/catalogue/provable.h"
 #include "bench/suite/cross_check.h"
@@ -39,7 +39,7 @@ static unsigned list_options(struct option *list, unsigned most)
 	return options_copy(list, most, all, COUNT_OF(all));
 }
 
-/* CPUID yields the beginning of a descriptor; the rest comes from the vendor's documents. */
+/* Prints the parts of a descriptor that CPUID reports; the others come from the vendor's documents. */
 static int list_identify(const struct command *c)
 {
 	static struct inventory_read m;
@@ -105,7 +105,8 @@ static int list_profiles(const struct command *c)
 	return EXIT_GOOD;
 }
 
-/* Number of runs that a metric of the cores needs: its events on the counters of the first. 0: it is none, an event is of no core. */
+/* Number of runs that a metric of the cores needs, with its events on the counters that can count the first. 0: not such a metric, since an event
+ * is not a core's. */
 static unsigned runs_of_cores(const struct processor *p, const struct uncore_metric_events *e)
 {
 	unsigned counters = 0;
@@ -195,7 +196,7 @@ static int list_concepts(const struct command *c)
 	return EXIT_GOOD;
 }
 
-/* The runs in the folder that confirm the descriptor: measured by it on hardware, with rows that are ok. */
+/* Whether a run confirms the descriptor: measured with it on hardware, not in a virtual machine, with at least one row ok. */
 static bool confirms(const struct results *r, const char *descriptor)
 {
 	const struct doc_node *root = doc_root(&r->d), *machine = doc_get(&r->d, root, "machine");

@@ -8,10 +8,10 @@
 
 #define SELECT_ON 0x430000u /* IA32_PERFEVTSEL: USR, OS and EN (SDM vol. 3, figure 18-6) */
 
-/* The simulated machine that models the events, and the sums of its answers. */
+/* The simulated machine that may model the events, and the numbers of events asked for and modelled. */
 struct listing {
 	const struct processor *processor;
-	const char *name; /* of the machine; NULL: none is of this processor */
+	const char *name; /* of the machine; NULL: no machine has this processor */
 	struct cpu cpu;
 	struct bench bench;
 	struct mapping lock;
@@ -19,8 +19,8 @@ struct listing {
 	unsigned asked, modelled;
 };
 
-/* The name with a value for each field it needs. Any value will do, since whether a machine models an event does not depend on it; only an opcode
- * has to be one that the machine distinguishes. */
+/* Whether the machine models an event, which is requested with a value for each filter that it needs. Any value will do, since the answer does not
+ * depend on it; only an opcode must be one that the machine distinguishes. */
 static const char *modelled(struct listing *l, const char *name, const struct uncore_box *b, uint8_t filters)
 {
 	static const char opcode[] = "opc";
@@ -58,7 +58,7 @@ static void print_head(const char *what, const char *select, const char *extra)
 	printf("%-58s %-10s  %-24s %-8s %-7s %-8s %s\n", what, select, extra, "counters", "precise", "modelled", "what");
 }
 
-/* Select register, without the bits that switch a counter on; extra register; the counters that can count it. */
+/* Prints the event-select value without the enable bits, the extra register, and the counters that can count the event. */
 static void print_event(const char *name, uint64_t code, uint32_t msr, uint64_t value, unsigned fixed, uint32_t counters, const char *is_precise,
                         const char *is_modelled, const char *what)
 {
@@ -73,7 +73,7 @@ static void print_event(const char *name, uint64_t code, uint32_t msr, uint64_t 
 	printf("%-58s 0x%08llX  %-24s %-8s %-7s %-8s %s\n", name, (unsigned long long)code, extra, where, is_precise, is_modelled, what);
 }
 
-/* The fields that must be set in addition to the select; the register of an event of its own is printed where a core event's is. */
+/* Prints the filters that must be set in addition to the event select. An event's own extra register is printed in the column for it. */
 static void print_needed(const struct uncore_box *b, const struct uncore_event *e)
 {
 	if (!e->filters)
@@ -112,7 +112,7 @@ static void print_boxes(struct listing *l)
 		printf("\n%u events of the uncore, %u with their unit masks, in %u types of boxes\n", codes, events, p->box_count);
 }
 
-/* An event that counts tagged uops needs the name of the tagging event after a colon. */
+/* Prints what may follow the colon of an event that counts tagged uops: the tagging event or metric. */
 static void print_tags(const struct processor *p, const struct netburst_event *e)
 {
 	const char *before = "";
@@ -130,7 +130,7 @@ static void print_tags(const struct processor *p, const struct netburst_event *e
 	putchar('\n');
 }
 
-/* Both registers of a metric, and the ESCR of the tagging event. */
+/* Prints both registers of a metric, and the ESCR of the tagging event. */
 static void print_metric(const struct processor *p, const struct netburst_metric *m)
 {
 	printf("%-44s 0x%08X 0x%08X %s", m->name, m->pebs_enable | NETBURST_UOP_TAG, m->matrix_vert, m->what);
@@ -147,7 +147,7 @@ static void print_metric(const struct processor *p, const struct netburst_metric
 	putchar('\n');
 }
 
-/* One line per unit: contents of the ESCR and CCCR when thread 0 counts it at the highest privilege. */
+/* Prints a line per unit: the values of ESCR and CCCR for counting thread 0 at CPL 0. */
 static void print_detector(struct listing *l, const struct netburst_event *e)
 {
 	const struct processor *p = l->processor;
@@ -200,7 +200,7 @@ static void print_detectors(struct listing *l)
 	printf("\n%u events, %u with their units, and %u metrics of replays\n", p->detector_count, units, p->metric_count);
 }
 
-/* For NetBurst: contents of the event's ESCR and CCCR on thread 0, and what another ESCR has to detect with it. */
+/* For NetBurst: prints the values of the event's ESCR and CCCR for thread 0, and the event that another ESCR must detect to tag its uops. */
 static void print_use(struct listing *l, const struct event *e)
 {
 	const struct cpu cpu = { .processor = l->processor };
@@ -237,7 +237,7 @@ static void print_cores(struct listing *l)
 	}
 }
 
-/* Opens the machine whose processor is l's. ST_MISSING: another machine was named. */
+/* Opens a machine of l's processor, if there is one. ST_MISSING: the named machine has another processor. */
 static enum status listing_open(const struct command *c, struct listing *l, const char *machine, struct machine *m, struct backend *b)
 {
 	static const struct suite_host host = { .get = backend_pages_get, .put = backend_pages_put };

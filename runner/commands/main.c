@@ -1,4 +1,4 @@
-/* runner/commands/main.c: the host command: finds the subcommand. */
+/* runner/commands/main.c: entry of the host command; finds the subcommand. */
 #include <string.h>
 
 #include "runner/commands/commands.h"
@@ -24,7 +24,7 @@ static const struct command *command_named(const char *name)
 	return NULL;
 }
 
-/* Options without a subcommand. False: argv[1] is none of these. */
+/* Handles options without a subcommand. False: argv[1] is not one of these. */
 static bool about(int argc, char **argv, int *status)
 {
 	const char *word = argv[1];

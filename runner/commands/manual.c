@@ -6,7 +6,7 @@
 
 #define OPTIONS_MOST 32
 
-/* man(7): a hyphen that is typed is \-, a backslash is \e, and no line of text begins with a control character. */
+/* Escapes text by man(7): a literal hyphen is \-, a backslash is \e, and no line of text begins with a control character. Backquotes become bold. */
 static void roff_bytes(FILE *to, const char *s, size_t n)
 {
 	bool bold = false;
@@ -29,7 +29,7 @@ static void roff(FILE *to, const char *s)
 	roff_bytes(to, s, strlen(s));
 }
 
-/* Paragraphs end with an empty line. Those with columns keep their lines. */
+/* Paragraphs are separated by empty lines; those with columns keep their lines. */
 static void roff_paragraphs(FILE *to, const char *text)
 {
 	while (*text) {

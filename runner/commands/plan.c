@@ -1,4 +1,4 @@
-/* runner/commands/plan.c: `stallmeter plan`: what a run would write, without writing it. */
+/* runner/commands/plan.c: `stallmeter plan`: a dry run that lists the register writes of a run. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
-/* runner/commands/publish.c: `stallmeter publish`: a copy of a run that identifies no machine.
+/* runner/commands/publish.c: `stallmeter publish`: copies a run without data that identify the machine.
  *
- * Keys with serial numbers, UUIDs, asset tags, host names and MAC addresses are removed, and whatever looks like a UUID or
- * a MAC address in any other string. The removed keys are listed, never their values. */
+ * Removes keys of serial numbers, UUIDs, asset tags, host names and MAC addresses, and anything that looks like a UUID or
+ * a MAC address in other strings. The removed keys are listed, never their values. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +40,7 @@ static bool names_a_machine(const char *key)
 	return !strcasecmp(key, "mac") || !strcasecmp(key, "0x4f") || !strcasecmp(key, "ppin");
 }
 
-/* Number of characters at s that match `pattern`: 'h' a hexadecimal digit, '-' either separator; 0 if they do not. */
+/* Length of the match of `pattern` at s: 'h' is a hexadecimal digit, '-' either separator; 0: no match, or a further digit follows. */
 static size_t shaped(const char *s, const char *pattern)
 {
 	size_t n = 0;
@@ -82,7 +82,7 @@ static void copy_string(struct copy *c, const char *s)
 			continue;
 		}
 		begins = !isxdigit((unsigned char)*s);
-		/* a whole character at a time, so that text_json sees UTF-8 */
+		/* one whole character at a time, so that text_json sees valid UTF-8 */
 		for (n = 1; n < 4 && ((unsigned char)s[n] & 0xC0) == 0x80; n++)
 			;
 		memcpy(one, s, n);

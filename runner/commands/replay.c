@@ -1,4 +1,4 @@
-/* runner/commands/replay.c: the register lint: a recorded access sequence on a simulated machine. */
+/* runner/commands/replay.c: `stallmeter replay`, the register lint: replays recorded accesses on a simulated machine. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +26,7 @@ static unsigned replay_options(struct option *list, unsigned most)
 
 struct trace { const struct command *c; const char *path, *text; size_t bytes; };
 
-/* The receiver of each line: first notes the processors, then carries the line out. */
+/* Called for each line, in a first pass to record the processors and in a second to replay. */
 typedef int line_use(void *self, const struct trace *t, unsigned line, const char *at, size_t bytes, const struct traced *a);
 
 static int each_line(const struct trace *t, line_use *use, void *self)

@@ -1,4 +1,4 @@
-/* runner/commands/replay_report.c: see replay_report.h. SARIF 2.1.0 (OASIS); JUnit as its consumers read it. */
+/* runner/commands/replay_report.c: see replay_report.h. SARIF 2.1.0 (OASIS); JUnit in the form that its consumers read. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 static bool is(const struct replay_report *r, const char *format) { return !strcmp(r->format, format); }
 
-/* The finding as one sentence: "IA32_PEBS_ENABLE (0x3f1), counter 0, UOPS_ISSUED: ...; clashes with ... (line 4) [SDM 18.8.1.1]". */
+/* Formats a finding as one sentence: "IA32_PEBS_ENABLE (0x3f1), counter 0, UOPS_ISSUED: ...; see ... in line 4 [SDM 18.8.1.1]". */
 static void sentence(const struct trace_finding *f, char *to, size_t capacity)
 {
 	struct text t;
@@ -44,14 +44,14 @@ static void json(const char *s)
 	printf("\"%s\"", out);
 }
 
-/* Text of XML in ASCII: a trace's name may be no UTF-8. */
+/* Prints XML text in ASCII, since a trace's name may not be UTF-8. */
 static void xml(const char *s)
 {
 	for (; *s; s++)
 		markup_char(stdout, (unsigned char)*s < 0x7F ? *s : '?');
 }
 
-/* "reserved-faults": an identifier of a class. */
+/* The identifier of a class, such as "reserved-faults". */
 static const char *id_of(enum trace_class c, char to[32])
 {
 	str_file_name(to, 32, trace_class_name(c));

@@ -7,13 +7,13 @@
 struct replay_report {
 	const char *format;                /* "text", "json", "junit" or "sarif" */
 	const char *trace, *machine;       /* names */
-	bool quiet, strict;                /* text: only lines with a finding; whether all classes count */
-	uint64_t count[TRACE_CLASSES];     /* accesses by their first class */
-	uint64_t findings;                 /* that count */
-	uint64_t written;                  /* of elements of a list, so far */
+	bool quiet, strict;                /* quiet: in text only lines with a finding; strict: all classes count */
+	uint64_t count[TRACE_CLASSES];     /* accesses by class: of the first finding that counts, else of the first */
+	uint64_t findings;                 /* findings that count */
+	uint64_t written;                  /* list elements so far */
 };
 
-/* To standard output: the head; one access with its line; the tail. */
+/* Print to standard output: the head, an access with its line, the tail. */
 void replay_report_begin(struct replay_report *r);
 void replay_report_access(struct replay_report *r, unsigned line, const char *text, size_t bytes, const struct trace_verdict *v);
 void replay_report_end(struct replay_report *r);

@@ -1,4 +1,4 @@
-/* runner/commands/report.c: `stallmeter report`: report.html of a run, drawn again from its results. */
+/* runner/commands/report.c: `stallmeter report`: redraws a run's report.html from its results. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-/* runner/commands/run.c: `stallmeter run`: the suite on this machine or on a simulated one. */
+/* runner/commands/run.c: `stallmeter run`: runs the suite on this machine or on a simulated one. */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -67,14 +67,14 @@ static volatile sig_atomic_t stop_asked;
 static void on_interrupt(int number)
 {
 	stop_asked = 1;
-	signal(number, SIG_DFL); /* the second time ends at once */
+	signal(number, SIG_DFL); /* a second signal ends the program at once */
 }
 
-/* What the suite calls: files of the run's directory, the table, the user's wish to stop. */
+/* State of the suite's callbacks: the run's directory, the table, progress, the trace. */
 struct surroundings {
 	struct rundir directory;
 	bool terminal; /* progress is shown */
-	bool reader_left; /* of standard output */
+	bool reader_left; /* the reader of standard output has exited */
 	uint64_t started, row_started, shown; /* milliseconds */
 	struct progress progress; /* as last shown */
 	struct table table;
@@ -82,7 +82,7 @@ struct surroundings {
 	struct trace layer;
 	struct listing listing;
 	struct suite_host *host;
-	struct text row_ms; /* of the environment: each row's name and duration */
+	struct text row_ms; /* value of the environment's row_ms: each row's name and duration */
 };
 
 static void trace_text(struct surroundings *p, const char *line)
@@ -155,7 +155,7 @@ static void host_working(void *self)
 		show_progress(p, now);
 }
 
-/* Standard output so far. If the reader of a pipe has exited, the run continues without it. */
+/* Flushes standard output. If the reader of a pipe has exited, the run continues without it. */
 static void flush_output(struct surroundings *p)
 {
 	if (fflush(stdout) && errno == EPIPE) {
@@ -193,7 +193,7 @@ static void host_row_done(void *self, const struct row_result *r)
 	table_line(&t, &here->table, r);
 	print_lines(here, lines);
 	if (!here->row_ms.length)
-		here->host->environment_lines++; /* its line, which the journal's beginning does not have */
+		here->host->environment_lines++; /* the line row_ms, which is absent while the journal's head is written */
 	text_fmt(&here->row_ms, "%s%s%s%s %llu", here->row_ms.length ? ", " : "", r->name, r->core_kind ? "@" : "", r->core_kind ? r->core_kind : "", (unsigned long long)(now_ms() - here->row_started));
 }
 
@@ -208,7 +208,7 @@ static bool host_stop(void *self)
 	return stop_asked;
 }
 
-/* The environment block: what differs between hosts and is not the measured machine itself. */
+/* The environment block: facts about the host apart from the measured machine itself. */
 struct environment {
 	struct environment_line lines[ENVIRONMENT_MOST + 1]; /* and row_ms */
 	char values[ENVIRONMENT_MOST][160];
@@ -224,7 +224,7 @@ static void environment_add(struct environment *e, const char *key, const char *
 	e->count++;
 }
 
-/* The kinds of cores of the machine, and those on which rows ran. Nothing where all are alike. */
+/* Adds the kinds of cores of the machine, and those on which rows run, unless all cores are alike. */
 static void environment_kinds(struct environment *e, const struct access *a)
 {
 	struct text t;
@@ -256,7 +256,7 @@ static void environment_fill(struct environment *e, const struct backend *b)
 	environment_kinds(e, b->access);
 }
 
-/* The properties in which the processor differs from its descriptor. */
+/* Reports and records the properties in which the processor differs from its descriptor. */
 static void print_differences(const struct command *c, struct environment *e, const struct cpu *cpu)
 {
 	char differs[160];
@@ -311,7 +311,7 @@ static bool trace_open(const struct command *c, struct surroundings *p, const st
 	return p->trace != NULL;
 }
 
-/* The kinds of cores that --kind asks for. */
+/* Opens the kinds of cores that --kind requests. */
 static int open_kinds(const struct command *c, const struct access *a, const struct suite_settings *settings, const struct suite_host *host)
 {
 	char problem[512];
@@ -343,7 +343,7 @@ static int run_on(const struct command *c, struct backend *b, const struct suite
 		if (!trace_open(c, &here, b, kinds.run[0].cpu))
 			return EXIT_BAD_INPUT;
 		suite_kinds_close(&kinds);
-		bad = open_kinds(c, &here.layer.access, settings, &host); /* over the trace, which has all cores' numbers */
+		bad = open_kinds(c, &here.layer.access, settings, &host); /* opened again on top of the trace layer, which records all cores by their numbers */
 	}
 	if (bad != EXIT_GOOD)
 		return bad;

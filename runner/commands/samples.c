@@ -8,10 +8,10 @@
 #include "runner/data/perf_event.h"
 #include "runner/commands/samples.h"
 
-/* Core 2 paper: cycles are sampled every two million, an event as often as its penalty makes the same number of cycles. */
+/* Core 2 paper: cycles are sampled every two million, an event each time its penalties add up to that number of cycles. */
 #define CYCLES_A_SAMPLE 2000000
 
-/* The row that measured the penalty of an event, and the penalty in thousandths of a cycle; 1 cycle and "" if there is none. */
+/* The penalty of an event in thousandths of a cycle, and the row that measured it; 1 cycle and "" if no row did. */
 static int64_t penalty_of(const struct document *d, const struct processor *p, const struct event *e, const char **row)
 {
 	*row = "";

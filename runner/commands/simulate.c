@@ -1,4 +1,4 @@
-/* runner/commands/simulate.c: `stallmeter simulate`: runs a program whose accesses to registers go to a simulated machine. */
+/* runner/commands/simulate.c: `stallmeter simulate`: runs a program whose register accesses go to a simulated machine. */
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
@@ -49,7 +49,7 @@ static bool whole(int fd, void *at, size_t bytes)
 	return got == bytes;
 }
 
-/* ---- within: a kernel in this process ------------------------------------------------------------------ */
+/* ---- --run, within the program: requests a kernel ------------------------------------------------------- */
 
 static int run_kernel(const struct command *c)
 {
@@ -77,7 +77,7 @@ static int run_kernel(const struct command *c)
 
 /* ---- the machine's side ----------------------------------------------------------------------- */
 
-/* Answers until the program has ended; its wait status. */
+/* Answers requests until the program ends; returns its wait status. */
 static int serve(struct stallmeter_sim *s, int listener, pid_t child, FILE *trace)
 {
 	int ended = 0;
@@ -102,7 +102,7 @@ static int serve(struct stallmeter_sim *s, int listener, pid_t child, FILE *trac
 	return ended;
 }
 
-/* The library to be preloaded: beside this program, or where make install puts it. */
+/* Path of the library to preload: in this program's folder, or where make install puts it. */
 static bool shim_path(char *to, size_t capacity)
 {
 	static const char *const paths[] = { "libstallmeter_shim.so", "../lib/stallmeter/libstallmeter_shim.so" };

@@ -51,7 +51,7 @@ static void print_lines(void *self, const char *lines)
 	fflush(stdout);
 }
 
-/* Milliseconds with a fraction into microseconds. */
+/* Parses milliseconds with a fraction into microseconds. */
 static bool microseconds(const struct command *c, const char *option, const char *text, uint64_t *us)
 {
 	char *end;

@@ -1,5 +1,5 @@
-/* runner/commands/steady.c: `stallmeter steady`: repeats rows of private caches on this machine, and reports how far the
- * runs' values differ and what else ran meanwhile. */
+/* runner/commands/steady.c: `stallmeter steady`: repeats rows of private caches on this machine, and reports how much the
+ * runs' values differ and how much other work ran meanwhile. */
 #include "runner/commands/steady.h"
 
 #include <math.h>
@@ -14,12 +14,12 @@
 #include "runner/options/command.h"
 #include "runner/host/sibling_load.h"
 
-#define PATIENCE 10 /* a run takes up to 3 s if others share the core nearly all the time */
-#define BREAKDOWN_PART 100 /* of the value: undisturbed rounds of an L1 or L2 differ by 0.1 to 1 %, those with a shared
-                              level by 3 to 10 %. The median absolute deviation does not separate them: it is 0.1 to 9 %
-                              for undisturbed runs */
+#define PATIENCE 10 /* a run takes up to 3 s if the core is shared nearly all the time */
+#define BREAKDOWN_PART 100 /* one in 100 of the value: undisturbed rounds of an L1 or L2 differ by 0.1 to 1 %, those with a
+                              shared level by 3 to 10 %. The median absolute deviation does not separate them: it is 0.1 to
+                              9 % for undisturbed runs */
 #define AGAIN 3        /* repeats at most this many times the requested runs */
-#define WARM_UP_NS 3000000000ull /* until a virtual machine's host has noticed that none of its processors sleep any more */
+#define WARM_UP_NS 3000000000ull /* until a virtual machine's host has noticed that none of its processors sleeps any more */
 
 static uint64_t runs = 10;
 static const char *rows_wanted = "load.l1.latency,load.l2.latency";
@@ -83,7 +83,7 @@ static uint64_t clock_ns(clockid_t which)
 	return clock_gettime(which, &t) ? 0 : (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
 }
 
-/* True if the row is steady. */
+/* Runs a row repeatedly and prints the verdict; true if it is steady. */
 static bool one_row(struct bench *b, const struct row *r)
 {
 	static struct row_result result;
@@ -92,14 +92,14 @@ static bool one_row(struct bench *b, const struct row *r)
 	struct steady verdict;
 	const uint64_t busy = busy_ns(), own = clock_ns(CLOCK_PROCESS_CPUTIME_ID), from = clock_ns(CLOCK_MONOTONIC);
 
-	execute_row(b, r, &result); /* determines the speed of the core when alone: bench/measure/smt_probe.h */
+	execute_row(b, r, &result); /* determines the speed of an unshared core: bench/measure/smt_probe.h */
 	for (unsigned i = 0; i < runs; i++) {
 		execute_row(b, r, &result);
 		if (result.status == ROW_UNSUPPORTED || row_was_ended(result.status)) {
 			printf("%-27s %s: %s\n", r->name, row_status_name(result.status), result.reason);
 			return false;
 		}
-		if (result.value_milli > 0 && result.range_milli > result.value_milli / BREAKDOWN_PART) { /* somebody shared the level meanwhile */
+		if (result.value_milli > 0 && result.range_milli > result.value_milli / BREAKDOWN_PART) { /* the level was shared meanwhile */
 			if (again++ < AGAIN * runs)
 				i--;
 			continue;
