@@ -1,7 +1,7 @@
 #!/bin/bash
 # Copies results out of a disk image: runner/fetch.sh IMAGE FOLDER
-#   Every run directory of \stallmeter\results becomes FOLDER/NAME-NNNN with the next free number: nothing
-#   that is there is touched. Prints the new directories. Exit status 1 when there is no result to fetch.
+#   Every run directory of \stallmeter\results becomes FOLDER/NAME-NNNN with the next free number; nothing is
+#   overwritten. Prints the new directories. Exit status 1 if there is no result to fetch.
 set -u
 PATH=$PATH:/usr/sbin:/sbin
 export MTOOLS_SKIP_CHECK=1 MTOOLSRC=/dev/null
@@ -17,7 +17,7 @@ for run in "$work"/results/*/; do
 	name=$(basename "$run")
 	[ -n "$(ls -A "$run")" ] || { echo "fetch.sh: $name: nothing was written, left out" >&2; continue; }
 	stem=${name%-[0-9][0-9][0-9][0-9]} number=1
-	# mkdir says when a number is taken, also by another fetch at the same time.
+	# mkdir fails if a number is taken, even by a concurrent fetch.
 	while ! mkdir "$folder/$(printf '%s-%04d' "$stem" "$number")" 2>/dev/null; do
 		[ -w "$folder" ] || { echo "fetch.sh: $folder: not writable" >&2; exit 1; }
 		number=$((number + 1))

@@ -1,7 +1,7 @@
 #!/bin/bash
-# Marks an application as one that executes no data: runner/nx.sh FILE
-#   DllCharacteristics, bit 8 NX_COMPAT (PE format, "Optional Header Windows-Specific Fields"): the word 70 bytes
-#   into the optional header, which lies 24 bytes behind the PE signature, whose place is at 0x3C. objcopy leaves it 0.
+# Marks an application as compatible with no-execute data pages: runner/nx.sh FILE
+#   DllCharacteristics, bit 8 NX_COMPAT (PE format, "Optional Header Windows-Specific Fields"): the word at offset 70
+#   of the optional header, which starts 24 bytes after the PE signature, whose offset is at 0x3C. objcopy leaves it 0.
 set -eu
 word() { od -An -tu"$2" -N"$2" -j"$1" "$file" | tr -d ' '; }
 file=$1

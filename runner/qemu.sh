@@ -1,33 +1,33 @@
 #!/bin/bash
 # Boots a copy of a disk image in QEMU with OVMF, or SeaBIOS: runner/qemu.sh [OPTION]... [IMAGE]
-#   --work DIR            where the copy (disk.img), logs (debugcon.log, serial.log) and variables go; required
+#   --work DIR            folder for the copy (disk.img), logs (debugcon.log, serial.log) and variables; required
 #   --bios                SeaBIOS instead of OVMF: the image's own loader starts the application (docs/netburst.md)
-#   --device KIND         virtio (default), usb, ahci, nvme, ide (a PC of before PCI Express)
+#   --device KIND         virtio (default), usb, ahci, nvme, ide (a PC from before PCI Express)
 #   --smp N --nodes N     processors (1), memory nodes (1) with the processors spread over them
 #   --empty-node          the last node gets memory and no processor
-#   --memory MIB          in all (1024)
-#   --memory-files PREFIX the memory is in the files PREFIX.0, PREFIX.1, ..., one a node, where another program sees it too
+#   --memory MIB          total memory (1024)
+#   --memory-files PREFIX the memory is in the files PREFIX.0, PREFIX.1, ..., one per node, which other programs can read
 #   --options TEXT        settings of the application (fw_cfg opt/stallmeter/options)
-#   --test TEXT           which self-test (fw_cfg opt/stallmeter/test)
-#   --limit SECONDS       before QEMU is killed (600)
+#   --test TEXT           runs this self-test (fw_cfg opt/stallmeter/test)
+#   --limit SECONDS       time until QEMU is killed (600)
 #   --cpu MODEL           QEMU's name of a processor (max)
-#   --accel KIND          tcg (default), or kvm: on the host's own processor, through the counters that KVM gives a guest; huge
-#                         pages where enough are free, each virtual processor pinned to a processor of the host
-#   --network KIND        pxe or http: started over the network, through the tap device that packaging/server/serve.sh made; an IMAGE
-#                         is then one more medium. http-second and pxe-second: the image starts, the network is there
+#   --accel KIND          tcg (default), or kvm: on the host's own processor, with the counters that KVM gives a guest; huge
+#                         pages if enough are free, each virtual processor pinned to a processor of the host
+#   --network KIND        pxe or http: boots over the network, through the tap device that packaging/server/serve.sh created; an IMAGE
+#                         is then an additional medium. http-second and pxe-second: boots the image with the network present
 #   --tap NAME --mac ADDRESS  that device (tap0), and the card's address (52:54:00:12:34:56)
-#   --second              the image is second in the order of boots: an ARGUMENT names a disk with bootindex=0
-#   --in-place            no copy: the guest writes to IMAGE itself, as a later boot of the same stick
+#   --second              the image is second in the boot order: an ARGUMENT names a disk with bootindex=0
+#   --in-place            no copy: the guest writes to IMAGE itself, as in a later boot of the same stick
 #   --reboots             a reset boots again instead of ending QEMU
-#   --crash KIND:ROW,...  stops the machine when the row has begun (fw_cfg opt/stallmeter/crash; efi/firmware/fwcfg.h)
+#   --crash KIND:ROW,...  stops the machine when the row begins (fw_cfg opt/stallmeter/crash; efi/firmware/fwcfg.h)
 #   --secure-boot         Secure Boot enforced, with Debian's snakeoil keys enrolled
 #   --read-only           the medium is write-protected
-#   --log-writes FILE     each write to the medium goes to FILE too, in the format of Linux' dm-log-writes
-#   --keys PATH           what is written to the pipe PATH.in is typed on the serial line; PATH.out must be read
-#   --show                the application's console on standard output as it comes
-#   -- ARGUMENT...        the rest goes to QEMU as it is
-# Exit status: what the application ended with (efi/firmware/exit.h: 0 as expected, 1 a row was not, 2 bad settings,
-# 3 nothing could be run or kept, 4 the user stopped it); 5 when the guest shut down, reset by a triple fault,
+#   --log-writes FILE     logs each write to the medium in FILE, in the format of Linux' dm-log-writes
+#   --keys PATH           bytes written to the pipe PATH.in are typed on the serial line; PATH.out must be read
+#   --show                prints the application's console on standard output
+#   -- ARGUMENT...        further arguments are passed to QEMU unchanged
+# Exit status: the application's (efi/firmware/exit.h: 0 as expected, 1 a row was not, 2 bad settings,
+# 3 nothing could be run or kept, 4 the user stopped it); 5 if the guest shut down, reset by a triple fault,
 # crashed or ran out of time: one line says which. QEMU's own 0 is never success.
 set -u
 work= device=virtio smp=1 nodes=1 memory=1024 options= test= limit=600 cpu= read_only=off keys= show= image= in_place= no_reboot=-no-reboot crash= machine=q35,accel=tcg secure=() with= log_writes= bios= order=0 accel=tcg memory_files= network= tap=tap0 mac=52:54:00:12:34:56
@@ -78,7 +78,7 @@ firmware=/usr/share/OVMF/OVMF_CODE_4M.fd variables=/usr/share/OVMF/OVMF_VARS_4M.
 [ -z "$bios" ] || [ ${#secure[@]} -eq 0 ] || bad "--bios has no --secure-boot"
 for file in $firmware $variables; do [ -r "$file" ] || bad "$file: missing; runner/setup.sh run installs it"; done
 
-# What KVM needs, or one line that says what is missing. For tests: STALLMETER_SYS and STALLMETER_DEV stand for /sys and /dev.
+# Checks what KVM needs; one line names what is missing. For tests STALLMETER_SYS and STALLMETER_DEV replace /sys and /dev.
 sys=${STALLMETER_SYS:-/sys} dev=${STALLMETER_DEV:-/dev}
 cannot() { echo "qemu.sh: --accel kvm: $*" >&2; exit 3; }
 kvm_is_there() {
@@ -109,7 +109,7 @@ rm -f "$work/debugcon.log" "$work/serial.log"
 printf '%s' "$options" >"$work/options.txt"
 printf '%s' "$test" >"$work/test.txt"
 
-# OVMF tries PXE, then HTTP, of each version of IP; these switches leave one way.
+# OVMF tries PXE, then HTTP, over each IP version; these switches leave one of them.
 card=()
 if [ -n "$network" ]; then
 	switch() { card+=(-fw_cfg "name=opt/org.tianocore/$1,string=n"); }
@@ -135,7 +135,7 @@ esac
 medium=format=raw,file=$disk_image,readonly=$read_only
 if [ -n "$log_writes" ]; then
 	rm -f "$log_writes"
-	truncate -s 1G "$log_writes" || exit 5 # sparse; QEMU does not make it longer
+	truncate -s 1G "$log_writes" || exit 5 # sparse; QEMU does not extend it
 	medium=driver=blklogwrites,file.driver=raw,file.file.driver=file,file.file.filename=$disk_image
 	medium+=,log.driver=raw,log.file.driver=file,log.file.filename=$log_writes
 fi
@@ -143,7 +143,7 @@ fi
 [ -z "$image" ] && disk=() || disk=(-drive "if=none,id=disk,$medium" "${disk[@]}")
 
 numa=()
-# What holds node N's memory, of so many MiB.
+# Memory backend of node N with that many MiB.
 backend() {
 	if [ -n "$memory_files" ]; then echo "memory-backend-file,share=on,mem-path=$memory_files.$1,id=m$1,size=$2M"; else echo "memory-backend-ram,id=m$1,size=$2M"; fi
 }
@@ -158,17 +158,17 @@ if [ "$nodes" -gt 1 ]; then
 		[ "$i" -lt "$with" ] || cpus=
 		numa+=(-object "$(backend "$i" $((memory / nodes)))")
 		numa+=(-numa "node,nodeid=$i,memdev=m$i$cpus")
-		# 21 for a hop, as dual-socket firmware commonly says; ACPI gives 10 to the own node.
+		# 21 per hop, as dual-socket firmware commonly reports; in ACPI the local distance is 10.
 		for ((j = 0; j < i; j++)); do numa+=(-numa "dist,src=$i,dst=$j,val=21" -numa "dist,src=$j,dst=$i,val=21"); done
 	done
 fi
 
-# Whole large pages, where enough are free: a guest's walks through small ones of the host would be measured as its own.
+# Huge pages, if enough are free: nested walks through small pages of the host would be measured as the guest's page walks.
 if [ "$accel" = kvm ] && [ "$nodes" -eq 1 ] && [ -d "$dev/hugepages" ]; then
 	free=$(cat "$sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages" 2>/dev/null || echo 0)
 	[ "$((free * 2))" -lt "$memory" ] || { numa=(-object "memory-backend-file,id=ram,size=${memory}M,mem-path=$dev/hugepages,prealloc=on"); machine+=,memory-backend=ram; }
 fi
-# Each virtual processor's thread, once it is there, gets a processor of its own.
+# Pins each virtual processor's thread, once it exists, to a processor of the host.
 pin() {
 	local cpus i task
 	mapfile -t cpus < <(taskset -cp $$ | sed 's/.*: //' | tr ',' '\n' | while IFS=- read -r a b; do seq "$a" "${b:-$a}"; done)
@@ -191,8 +191,8 @@ told=(-fw_cfg "name=opt/stallmeter/options,file=$work/options.txt")
 
 [ -z "$crash" ] || told+=(-fw_cfg "name=opt/stallmeter/crash,string=${crash//,/,,}")
 
-# STALLMETER_FIRMWARE_STATES=DIR, for tests that boot often: a boot of OVMF begins where its drivers are loaded (runner/firmware_state.sh), unless it
-# has what these look at, or what QEMU takes no state with.
+# STALLMETER_FIRMWARE_STATES=DIR, for tests that boot often: a boot of OVMF starts with its drivers loaded (runner/firmware_state.sh), unless it
+# changes what these have already read, or uses a device with which QEMU cannot restore a state.
 common=(-machine "$machine" -cpu "$cpu" -smp "$smp" -m "$((memory / nodes * nodes))M" "${numa[@]}")
 incoming=()
 if [ -n "${STALLMETER_FIRMWARE_STATES:-}" ] && [ "$accel$bios$network$memory_files${secure[*]}" = tcg ] && [ "$device" != nvme ]; then

@@ -1,9 +1,9 @@
 #!/bin/bash
-# What `make run` does with the built image: runner/run.sh MACHINE SUITE
+# Implements `make run` for the built image: runner/run.sh MACHINE SUITE
 #   Boots it in QEMU/OVMF on the simulated machine MACHINE (a built-in name or a machine file), shows its console
-#   with the table of penalties, and fetches the results to $OUT/run. Exit statuses: runner/qemu.sh's.
+#   with the table of penalties, and fetches the results to $OUT/run. Exit status: as runner/qemu.sh.
 #   BACKEND=hw or auto runs on the processor that QEMU gives the guest, with ACCEL=kvm the host's own.
-#   SELFTEST=NAME runs one of the guest's self tests (efi/app/selftest.c) instead; there are no results then.
+#   SELFTEST=NAME runs one of the guest's self tests (efi/app/selftest.c) instead, without results.
 set -u
 [ $# -eq 2 ] && [ -n "$1" ] && [ -n "$2" ] || { echo "usage: make run MACHINE=NAME|FILE SUITE=quick|full|ROW,..." >&2; exit 2; }
 machine=$1 suite=$2 out=${OUT:-out}
@@ -21,7 +21,7 @@ if [ -z "${BACKEND:-}" ] && [ -f "$machine" ]; then
 	cp --sparse=always "$image" "$work/with-machine.img"
 	image=$work/with-machine.img
 	mcopy -o -i "$image@@1M" "$machine" "::/stallmeter/$(basename "$machine")" || exit 3
-	map=$(sed -n 's/^[ \t]*events[ \t]*=[ \t]*\([A-Za-z0-9._-]*\).*/\1/p' "$machine").map # an event map beside it
+	map=$(sed -n 's/^[ \t]*events[ \t]*=[ \t]*\([A-Za-z0-9._-]*\).*/\1/p' "$machine").map # the event map in the same folder
 	[ ! -f "$(dirname "$machine")/$map" ] || mcopy -o -i "$image@@1M" "$(dirname "$machine")/$map" "::/stallmeter/$map" || exit 3
 	backend="sim:\\stallmeter\\$(basename "$machine")"
 fi

@@ -1,8 +1,8 @@
 #!/bin/bash
-# Installs what is missing: runner/setup.sh build|image|run|sign|serve|deb|test ...   (each named need, of runner/packages.txt)
-#   run needs image and build, test needs run.
-# On Debian and Ubuntu through apt-get, as root or through sudo; elsewhere a list of what is missing.
-# Exit status: 0 all there, 1 could not be had, 2 bad arguments.
+# Installs missing packages: runner/setup.sh build|image|run|sign|serve|deb|test ...   (the needs of runner/packages.txt)
+#   image includes build, run includes image, serve includes build, deb includes image, test includes all.
+# On Debian and Ubuntu by apt-get, as root or through sudo; elsewhere prints the missing packages.
+# Exit status: 0 all are installed, 1 some could not be installed, 2 bad arguments.
 cd "$(dirname "$0")/.." || exit 2
 PATH=$PATH:/usr/sbin:/sbin
 list=${STALLMETER_PACKAGES:-runner/packages.txt} release=${STALLMETER_OS_RELEASE:-/etc/os-release}
@@ -22,14 +22,14 @@ for need in "$@"; do
 done
 [ $# -gt 0 ] || { echo "usage: runner/setup.sh build|image|run|sign|serve|deb|test ..." >&2; exit 2; }
 
-there() { # there PROBE: a command, or a file (with wildcards) if it starts with a slash
+there() { # there PROBE: whether a command exists, or a file (with wildcards) if PROBE starts with a slash
 	case $1 in
 	/*) compgen -G "$1" >/dev/null;;
 	*) command -v "$1" >/dev/null;;
 	esac
 }
 
-missing() { # prints a line for each missing package: names, probe, what for
+missing() { # prints a line for each missing package: names, probe, purpose
 	while read -r names need probe what; do
 		case $names in ''|'#'*) continue;; esac
 		[[ $needs == *" $need "* ]] || continue
@@ -64,7 +64,7 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 apt_get() { "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q "$@" </dev/null; }
 
-chosen() { # the first name of each line that apt knows
+chosen() { # prints the first name of each line that apt knows
 	while read -r names _; do
 		name=${names%%|*}
 		for one in ${names//|/ }; do

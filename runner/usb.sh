@@ -1,9 +1,9 @@
 #!/bin/bash
 # Writes the disk image to a USB stick: runner/usb.sh [--update] DEVICE IMAGE
-#   --update: only the application of a stick that was written so before; settings and results stay. Nothing is asked.
-#   Refuses a device that is not removable (some sticks say that they are not: FIXED=yes in the environment), is in use, is too small or holds results; shows what it would
-#   erase and asks. Exit status: 0 written and read back, 1 refused or failed, 2 bad arguments.
-# For tests: STALLMETER_SYS and STALLMETER_PROC stand for /sys and /proc; with STALLMETER_SYS set DEVICE may
+#   --update: replaces only the application of a stick that was written before; settings and results stay. Asks nothing.
+#   Refuses a device that is not removable (for sticks that report so, set FIXED=yes in the environment), is in use, is too small or holds
+#   results; shows what it would erase and asks. Exit status: 0 written and read back, 1 refused or failed, 2 bad arguments.
+# For tests STALLMETER_SYS and STALLMETER_PROC replace /sys and /proc; with STALLMETER_SYS set DEVICE may
 # be a file.
 set -u
 PATH=$PATH:/usr/sbin:/sbin
@@ -35,7 +35,7 @@ fi
 sector=$(cat "$block/queue/logical_block_size" 2>/dev/null || echo 512)
 [ "$sector" -eq 512 ] || refuse "its sectors have $sector bytes; the image is made for 512"
 
-# In use: mounted, swapped to, or held by another device (LUKS, LVM, RAID); itself or a partition.
+# In use: the device or a partition is mounted, used as swap, or held by another device (LUKS, LVM, RAID).
 for part in "$block" "$block/$name"*; do
 	[ -d "$part" ] || continue
 	number=$(cat "$part/dev")
@@ -50,7 +50,7 @@ sectors=$(cat "$block/size") need=$((($(stat -c %s "$image") + 511) / 512))
 [ -n "$update" ] || [ "$sectors" -ge "$need" ] || refuse "too small: $sectors sectors of 512 bytes, the image needs $need"
 [ -r "$path" ] && [ -w "$path" ] || refuse "may not be read and written by $(id -un): try as root"
 
-# The new application lies whole beside the old one before that goes: a stick pulled out in between still has one.
+# The new application is complete on the stick before the old one is deleted: a stick that is pulled out in between still has one of them.
 update_application() {
 	local stick="$path@@1M" folder=::/EFI/BOOT work
 	work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT || exit 1
@@ -71,7 +71,7 @@ update_application() {
 }
 [ -z "$update" ] || update_application
 
-# Results of earlier runs, on any partition and on a device that is one file system.
+# Results of earlier runs, on any partition and on a device without partitions.
 for start in 0 2048 $(cat "$block/$name"*/start 2>/dev/null); do
 	kept=$(mdir -b -i "$path@@$((start * 512))" ::/stallmeter/results 2>/dev/null | grep -c .)
 	[ "$kept" -eq 0 ] || refuse "holds results ($kept in stallmeter/results): copy them away and delete them first"
@@ -87,7 +87,7 @@ if [ "$answer" != "$name" ]; then echo; echo "usb.sh: nothing was written" >&2; 
 
 dd if="$image" of="$path" bs=4M conv=notrunc,fsync status=none || refuse "writing failed"
 cmp -n "$(stat -c %s "$image")" "$image" "$path" || refuse "what was read back is not what was written"
-# The second partition table belongs at the end of the device (UEFI specification, 5.3.2).
+# The backup partition table belongs at the end of the device (UEFI specification, 5.3.2).
 sgdisk -e "$path" >/dev/null || refuse "moving the second partition table to the end failed"
 printf '\200' | dd of="$path" bs=1 seek=446 conv=notrunc status=none || refuse "marking the partition as active failed" # sgdisk cleared it
 sync "$path"
