@@ -3,7 +3,7 @@
 #include "pmu/core/lbr.h"
 
 #define SNAPSHOTS  64u
-#define RANGES_MAX (SNAPSHOTS * LBR_PAIRS_MAX) /* all of them, or iterations would be counted whose ranges are not */
+#define RANGES_MAX (SNAPSHOTS * LBR_PAIRS_MAX) /* room for all: otherwise iterations would be counted whose ranges are not */
 /* Records of a whole iteration of k_known_program: 3 branches of its inner loops, one of the if/else, call, return, and the outer loop's branch at
  * either end. */
 #define TURN_RECORDS 8u

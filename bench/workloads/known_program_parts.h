@@ -22,8 +22,8 @@ struct known_program {
 };
 
 enum known_program_weight { KNOWN_PROGRAM_EQUAL, KNOWN_PROGRAM_INVERSE };
-/* Adds a value; known_program_values_end() makes mean and RMS of them. KNOWN_PROGRAM_INVERSE: each counts as 1 / itself, as does a loop that
- * appears once for each of its iterations. */
+/* Adds a value; known_program_values_end() computes mean and RMS. KNOWN_PROGRAM_INVERSE: each value counts as 1 / itself, for a loop that appears
+ * once per iteration. */
 void known_program_value(struct known_program_values *v, uint64_t value);
 void known_program_values_end(struct known_program_values *v, enum known_program_weight weight);
 /* Records why a part is missing; `why` NULL: the status itself. */

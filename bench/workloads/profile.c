@@ -10,7 +10,7 @@
 #define ROUNDS_FACTOR 2      /* rounds at most, per round wanted: disturbed ones are repeated */
 #define FIXED_INSTRUCTIONS 0 /* SDM vol. 3, table 18-2: what fixed counters 0 and 1 count */
 #define FIXED_CYCLES 1
-#define LIST_BYTES 4096u     /* of names, as long as a setting may be */
+#define LIST_BYTES 4096u     /* a list of names, as long as a setting may be */
 
 /* --- what to count ----------------------------------------------------------------------------- */
 
@@ -39,7 +39,7 @@ static enum status no_such_profile(const struct processor *p, const char *what, 
 	return ST_MISSING;
 }
 
-/* By the table's name or another document's, in any case. */
+/* The event of that name in the table or in another document, ignoring case; NULL: none. */
 static const struct event *event_named(const struct processor *p, const char *name)
 {
 	const size_t n = str_length(name);

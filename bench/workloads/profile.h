@@ -45,7 +45,7 @@ struct profile_branches {
 	char reason[80];                   /* why there are none */
 	uint32_t snapshots, records;       /* windows; records of the kernel's own branches in all windows */
 	uint32_t others;                   /* records of the wrapper, and earlier ones */
-	struct profile_branch list[PROFILE_BRANCHES]; /* most frequent first; the rest is in `records` alone */
+	struct profile_branch list[PROFILE_BRANCHES]; /* most frequent first; others count in `records` only */
 	unsigned count;
 	int64_t calls_milli;               /* near calls per unit, by the profile's count; -1 unknown */
 };
@@ -84,9 +84,9 @@ struct profile_result {
 	const struct latency_source *sources; /* names of data sources; NULL: none */
 };
 
-/* Finds and plans `what`: a profile of this processor, or a list of events; behind either, ",lbr=KIND+KIND" takes last-branch records of these kinds
- * (lbr_filter_name) or of "all", and ",records=N" a record of each precise event after N of it. On failure `problem` has the name and the reason: ST_MISSING: no such
- * profile or event; ST_UNSUPPORTED: cannot be programmed here; ST_FULL: too many. */
+/* Finds and plans `what`: a profile of this processor, or a list of events. After either, ",lbr=KIND+KIND" takes last-branch records of these
+ * kinds (lbr_filter_name) or of "all", and ",records=N" a record after every N events of each precise event. On failure `problem` has the name and
+ * the reason: ST_MISSING: no such profile or event; ST_UNSUPPORTED: cannot be programmed here; ST_FULL: too many. */
 MUST_CHECK enum status profile_find(const struct cpu *cpu, const char *what, struct profile_plan *out, char *problem, size_t capacity);
 /* Measures one row's kernel. Failures are in *out. */
 void profile_row(struct bench *b, const struct profile_plan *p, const struct row *r, struct profile_result *out);

@@ -2,7 +2,7 @@
 #include "bench/workloads/profile.h"
 #include "pmu/core/lbr.h"
 
-#define PERIOD_MOST 0x7FFFFFFFu /* of pebs_start */
+#define PERIOD_MOST 0x7FFFFFFFu /* limit of pebs_start */
 
 /* One kind of branch by its name in MSR_LBR_SELECT, or "all". */
 static bool take_kind(const char *name, size_t n, uint32_t *kept)
@@ -19,7 +19,7 @@ static bool take_kind(const char *name, size_t n, uint32_t *kept)
 	return false;
 }
 
-/* The last-branch filter that keeps these kinds alone, of ring 0, where the kernels run. */
+/* The last-branch filter that keeps only these kinds, in ring 0, where the kernels run. */
 static enum status take_filter(const char *kinds, uint16_t *select, struct text *problem)
 {
 	uint32_t kept = 0;

@@ -1,9 +1,9 @@
 /* bench/workloads/profile_records.c: records of the precise events of a profile: which instructions, which lines and pages, which sources.
  *
- * Levinthal's guide, "Precise Memory Access Events", and the Core 2 paper on MEM_LOAD_RETIRED and INST_RETIRED.ANY_P. A record names the instruction
- * behind the one that caused it. Its linear address stands in the record of the load-latency event; of other events it is computed from the
- * registers and the code (bench/sampling/pebs_address.h), and where the load overwrote its address, as in a chase, it is that of the node
- * which holds what was loaded. */
+ * Levinthal's guide, "Precise Memory Access Events", and the Core 2 paper on MEM_LOAD_RETIRED and INST_RETIRED.ANY_P. A record names the
+ * instruction after the one that caused it. A record of the load-latency event holds the linear address. For other events the address is computed
+ * from the registers and the code (bench/sampling/pebs_address.h); where the load overwrote its address register, as in a chase, it is that of the
+ * node which holds the loaded value. */
 #include "bench/sampling/pebs_address.h"
 #include "bench/workloads/profile.h"
 #include "pmu/counters/pebs.h"
@@ -20,7 +20,7 @@ struct record_run {
 	struct profile_records *out;
 	struct pebs pebs;
 	struct netburst_sample netburst;
-	uint8_t *seen;         /* a bit a line of the working set */
+	uint8_t *seen;         /* a bit for each line of the working set */
 };
 
 static enum status start(struct record_run *t, struct pebs_request *q, const char **why)
@@ -108,7 +108,7 @@ static bool node_of(const struct working_set *w, uint64_t value, uint64_t *addre
 	return false;
 }
 
-/* `next`: offset in the code of the instruction after the load. */
+/* The address of a record's load; `next`: offset in the code of the instruction after the load. False: unknown. */
 static bool address_of(const struct record_run *t, const struct pebs_record *r, const uint8_t *code, uint32_t bytes, uint32_t next, uint64_t *address)
 {
 	struct operand o;
@@ -190,7 +190,7 @@ static void count_lines(struct record_run *t, size_t bytes)
 	}
 }
 
-/* False: it is none that leaves records. */
+/* Takes the records of an event. False: it is no event that leaves records. */
 static bool take_event(struct loop *l, const struct profile_plan *p, const struct event *e, struct profile_records *out)
 {
 	struct record_run t = { .l = l, .plan = p, .out = out };

@@ -23,7 +23,7 @@ const char *trust_verdict_name(enum trust_verdict v)
 	return (unsigned)v < TRUST_VERDICTS ? names[v] : "?";
 }
 
-/* Expected count of a unit of the row's work, in thousandths, for `milli` thousandths of the base. */
+/* Expected count per unit of the row's work, in thousandths, for `milli` thousandths of the base. */
 static int64_t expected(const struct trust_facts *f, const struct row *r, const struct kernel *k, int64_t base_milli, uint32_t milli)
 {
 	int64_t base = 0, iterations = 1, units = 1; /* `iterations` iterations make `units` units */

@@ -1,5 +1,5 @@
-/* bench/workloads/trust_uncore.c: see trust.h. The boxes of a socket count around pairs of windows of the row's kernel; the slope cancels what the
- * readings and the preparation move themselves. */
+/* bench/workloads/trust_uncore.c: see trust.h. The boxes of a socket count around pairs of windows of the row's kernel; the slope cancels the
+ * traffic of the readings and the preparation. */
 #include "bench/workloads/trust.h"
 
 #include "bench/measure/cores.h"
@@ -8,7 +8,7 @@
 #define PAIRS 5u
 #define PAIRS_SIMULATED 1u
 #define ROUNDS_FACTOR 2u   /* rounds at most, per pair wanted: disturbed ones are repeated */
-#define TERMS_MOST 8u     /* terms of a concept: a channel each */
+#define TERMS_MOST 8u     /* terms of a concept: one per channel */
 
 /* One socket's events for a row: each slot of the plan is a term of an entry. */
 struct trust_request {
@@ -25,7 +25,7 @@ static bool of_row(unsigned entry, const struct row *row, enum trust_side side)
 	return trust_table[entry].side == side && str_equal(trust_table[entry].row, row->name);
 }
 
-/* Why the events of an expression cannot be held against a known count here; NULL: they can. */
+/* Why the events of an expression cannot be compared with a known count here; NULL: they can. */
 static const char *why_not(const struct bench *b, const struct expression *x, const char *concept, unsigned socket)
 {
 	const struct uncore_box *box = NULL;
@@ -121,7 +121,7 @@ static enum status all_windows(struct trust_request *a, unsigned run, unsigned *
 	return st == ST_OK && !*kept ? ST_MISSING : st;
 }
 
-/* What a run of the plan counted, a unit, added to its entries. */
+/* Adds the counts of a run of the plan, per unit, to its entries. */
 static enum status take(struct trust_request *a, const struct row_result *result, unsigned run, unsigned kept, struct trust_result *out)
 {
 	const struct kernel *k = kernel_find(result->kernel);

@@ -131,7 +131,7 @@ static enum status run_kernel(struct work *w, const char *kernel, uint64_t a0, u
 
 enum status work_prepare(struct work *w, uint64_t iterations, struct job *job)
 {
-	const uint64_t nodes_read = iterations * (w->choices ? 1 : w->kernel->loads); /* nodes */
+	const uint64_t nodes_read = iterations * (w->choices ? 1 : w->kernel->loads);
 	enum status st = ST_OK;
 
 	if (w->choices) {

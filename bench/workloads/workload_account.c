@@ -5,7 +5,7 @@
 #include "pmu/netburst/netburst.h"
 
 #define FIXED_CYCLES 1u /* SDM vol. 3, table 18-2 */
-#define TERM_BUNDLE 64u /* from here on: the events of one term are counted in one run */
+#define TERM_BUNDLE 64u /* bundles from here on: the events of one term are counted in one run */
 
 struct quantity_facts { const char *concept; uint8_t bundle, cmask, inv, edge, any; };
 static const struct quantity_facts quantities[ACCOUNT_QUANTITIES] = {
@@ -201,13 +201,13 @@ static int64_t row_penalty(const struct account_penalties *p, const char *name)
 	return r ? p->row_milli[r - rows] : name[0] ? -1 : 1000;
 }
 
-/* The count of an ask of the table. */
+/* The ask, if it was counted; else NULL. */
 static const struct ask *counted(const struct account_work *w, unsigned ask)
 {
 	return ask < ASKS_MAX && w->asks[ask].known ? &w->asks[ask] : NULL;
 }
 
-/* A term's events added up: as counted, with the cycles of the first one's run, and in thousandths, each brought to `to` cycles. */
+/* A term's events added up: as counted, with the cycles of the first one's run, and in thousandths, each scaled to `to` cycles. */
 struct term_sum { int64_t count, cycles, milli; };
 /* False: one was not counted. */
 static bool term_count(const struct account_work *w, const struct expression *x, const uint8_t *asks, int64_t to, struct term_sum *out)
@@ -234,7 +234,7 @@ static void charge(struct stall_charge *c, bool known, int64_t count_milli, int6
 	c->alone = c->known ? mul_div(count_milli, penalty_milli, 1000000) : 0;
 }
 
-/* Of the run that counted the stalls, which the sum is held against. */
+/* Cycles of the run that counted the stalls, with which the sum is compared. */
 static int64_t cycles_of_stalls(const struct account_result *r)
 {
 	return r->bundle_cycles[r->known[Q_RETIRE_STALL] ? Q_RETIRE_STALL : Q_EXECUTE_STALL];

@@ -22,7 +22,7 @@ static bool differs(const struct account_result *r, unsigned stall, unsigned act
 	return true;
 }
 
-/* A known fact of one workload; false: contradicted. */
+/* Whether the numbers of retired and issued uops are possible for that many instructions; 0: their number is not known. */
 static bool uops_are_possible(const struct account_result *r, int64_t instructions, struct text *t)
 {
 	const int64_t uops = r->value[Q_RETIRED_UOPS], issued = r->value[Q_ISSUED_UOPS] + r->value[Q_ISSUED_FUSED];

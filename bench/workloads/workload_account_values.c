@@ -20,7 +20,7 @@ static int64_t value_of(const struct account_result *r, unsigned q)
 	return q == Q_CYCLES ? r->cycles : r->value[q];
 }
 
-/* Whether a formula starts from the cycles, to which its quantities are brought then. */
+/* Whether a formula starts from the cycles, to which its quantities are then scaled. */
 static bool starts_from_cycles(const struct account_formula *f) { return f->sum[0] - 1 == Q_CYCLES; }
 
 /* Quantity number i of a formula; -1: past the last. */

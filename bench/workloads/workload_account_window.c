@@ -149,7 +149,7 @@ static enum status pairs_of(struct gated *g, const struct ask_run *run, uint64_t
 	return ST_OK;
 }
 
-/* A sibling that runs for the row is no disturbance. */
+/* A sibling that runs the workload is no disturbance. */
 static enum status all_pairs(struct gated *g, const struct ask_run *run, uint64_t iterations, struct reading *kept, unsigned wanted, unsigned *n)
 {
 	struct noise_check *d = &g->b->disturbance;
