@@ -51,7 +51,7 @@ static uint32_t apic_id(const struct access *a, const struct cpu *cpu, unsigned 
 		unsigned core_bits = bits_for((leaf4.eax >> 26) + 1);
 
 		*thread_bits = *package_bits > core_bits ? *package_bits - core_bits : 0;
-	} else { /* threads of a core share its L1; if even that is unknown, assume one core a package */
+	} else { /* threads of a core share its L1; if even that is unknown, a package is assumed to have one core */
 		const struct cpu_cache *l1 = cpu_cache(cpu, 1);
 
 		*thread_bits = l1 && bits_for(l1->shared_by) < *package_bits ? bits_for(l1->shared_by) : *package_bits;
@@ -59,7 +59,7 @@ static uint32_t apic_id(const struct access *a, const struct cpu *cpu, unsigned 
 	return id;
 }
 
-/* The number of low bits of an APIC id that select a thread within a die; package_bits where no leaf tells. */
+/* The number of low bits of an APIC id that select a thread within a die; package_bits if no leaf reports dies. */
 static unsigned die_bits(const struct access *a, unsigned core, unsigned package_bits)
 {
 	static const struct { uint32_t highest, leaf, type; } leaves[] = { { 0, LEAF_TOPOLOGY_V2, TYPE_DIE }, { 0x80000000u, LEAF_TOPOLOGY_AMD, TYPE_DIE_AMD } };

@@ -7,7 +7,7 @@
 
 #define MATRIX_SAMPLES_SIMULATED 3u
 #define MATRIX_SAMPLES 21u
-#define ASTRAY_PART 4u            /* more unproven samples than this part of all are not chance */
+#define ASTRAY_PART 4u            /* more than 1/N of unproven samples are not chance */
 #define SHARE_LEAST 5u            /* a mode has at least one sample in N */
 
 size_t matrix_bytes(const struct bench *b)
@@ -57,7 +57,7 @@ struct matrix_run {
 	bool disturbed;                      /* some pair had no undisturbed windows */
 };
 
-/* The count that represents samples of so many loads: the median, because a small L1 now and then evicts a wrapper's line or keeps a chased one,
+/* The count that represents samples of `loads` loads: the median, because a small L1 now and then evicts a wrapper's line or keeps a chased one,
  * which is one load more or fewer. If the median falls short of the proof by more than one load: the lower quartile, because the median of cycles
  * includes windows without their loads. */
 static int64_t stands_for(int64_t *counts, unsigned n, int64_t loads, const struct row_proof *proof)
@@ -242,7 +242,7 @@ void matrix_json(struct text *t, const struct matrix *m)
 	text_fmt(t, "]}");
 }
 
-/* All pairs of cores, with that kernel. */
+/* Measures all pairs of cores with that kernel. */
 static enum status measure(struct matrix_run *p, const char *kernel, struct row_result *out)
 {
 	struct bench *b = p->b;
@@ -294,8 +294,8 @@ void matrix_row(struct bench *b, const struct row *r, struct row_result *out)
 	evidence_plan(b, r, 1, &p.counting);
 	if (st == ST_OK)
 		st = measure(&p, r->kernels[0], out);
-	/* One wrapper's line that a small L1 has evicted is too much among 16 loads: the cold wrapper. Where the L1 keeps them, that wrapper would only
-	 * add DRAM accesses to the windows. */
+	/* Among 16 loads, a single line of the wrapper that a small L1 has evicted is too much: then the cold wrapper. Where the L1 keeps these lines,
+	 * that wrapper would only add DRAM accesses to the windows. */
 	if (st == ST_OK && p.counting.proof_count && (out->status == ROW_UNPROVEN || p.astray * ASTRAY_PART > p.samples) && r->kernels[1])
 		st = measure(&p, r->kernels[1], out);
 	if (st == ST_OK)
