@@ -66,11 +66,12 @@ void sim_offcore_listen(unsigned requests, unsigned responses, uint64_t *listen)
 
 /* Format 0: bits 7:0 request, 15:8 response (libpfm4, nhm OFFCORE_RESPONSE_0). Format 1: bits 15:0 request, where 0 to 6
  * are those of format 0 and 11 is non-temporal stores; bit 16 any response; the supplier and snoop fields above are not
- * decoded (Intel perfmon, OFFCORE_RESPONSE events). Formats 2 and 3: they are decoded, suppliers 30:17 and snoops 37:31 (SDM volume 3,
- * MSR_OFFCORE_RSP_x, response information; perfmon's values of Sandy Bridge to Sapphire Rapids): a response counts if both its supplier
- * and its snoop are selected. Requests 9:7 and 13 are prefetches into the L3, which this model lacks; 10 are bus and split locks (Sandy
- * Bridge to Broadwell), later prefetches of the L1 and by software, neither of which it distinguishes; 14 are requests of page walks,
- * which it counts as data reads; 47 are streaming writes of full lines. */
+ * decoded: no built-in machine has it. Formats 2 and 3: they are decoded, suppliers 30:17 and snoops 37:31 (SDM volume 3,
+ * MSR_OFFCORE_RSP_x, response information; perfmon's values of Sandy Bridge to Sapphire Rapids; Linux, HSW_L3_MISS_* and
+ * SKL_L3_MISS_*): a response counts if both its supplier and its snoop are selected. Linux has the other sockets in 29:27, by
+ * hops; perfmon's values select bits beside these too. Requests 9:7 and 13 are prefetches into the L3, which this model lacks;
+ * 10 are bus and split locks (Sandy Bridge to Broadwell), later prefetches of the L1 and by software, neither of which it
+ * distinguishes; 14 are requests of page walks, which it counts as data reads; 47 are streaming writes of full lines. */
 struct response { unsigned number; uint64_t suppliers, snoops; };
 #define BITS(high, low) ((2ull << (high)) - (1ull << (low)))
 static const struct response responses[] = {

@@ -1,5 +1,5 @@
 /* pmu/sim/machine/event_map.c and event_find.c: the built-in maps against libpfm4, and the problem that is reported for
- * each bad line of a map. */
+ * each bad line of a map; off-core responses against perfmon's names. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,6 +9,7 @@
 #include <perfmon/pfmlib.h>
 
 #include "pmu/sim/machine/event_map.h"
+#include "tables/processor.h"
 
 static unsigned encoded, modelled;
 
@@ -226,6 +227,119 @@ static void test_offcore_response_follows_the_machines_fields(void **state)
 	m.pmu_offcore_format = 1;
 	assert_false(sim_offcore_signals(&m, 0x400001, listen));
 	assert_true(sim_offcore_signals(&m, 0x10001, listen));
+	for (m.pmu_offcore_format = 2; m.pmu_offcore_format <= 3; m.pmu_offcore_format++) {
+		listens(&m, m.pmu_offcore_format == 2 ? 0x600400001 : 0x604000001, SIG_OFFCORE_DATA_LOCAL_DRAM);
+		listens(&m, m.pmu_offcore_format == 2 ? 0x63F800001 : 0x63B800001, SIG_OFFCORE_DATA_REMOTE_DRAM);
+		/* beside data reads: lines written back, reserved, others; locks alone; no response */
+		static const uint64_t unknown[] = { 0x10009, 0x11001, 0x18001, 0x10400, 0x1 };
+		for (unsigned i = 0; i < COUNT_OF(unknown); i++)
+			assert_false(sim_offcore_signals(&m, unknown[i], listen));
+	}
+}
+
+/* ---- off-core responses by perfmon's names -------------------------------------------------- */
+
+/* The words of perfmon's names, and the signals that they mean: requests by row and responses by column of OFFCORE_ROW (signals.def). */
+#define DATA  0x01u
+#define RFO   0x02u
+#define CODE  0x04u
+#define PF_DATA 0x10u
+#define PF_RFO  0x20u
+#define PF_CODE 0x40u
+#define OTHER 0x80u
+#define UNMODELLED 0x100u /* the whole event is */
+static const struct word { const char *name; unsigned set; } requests[] = {
+	{ "DEMAND_DATA_RD", DATA }, { "DEMAND_RFO", RFO }, { "DEMAND_CODE_RD", CODE },
+	{ "PF_L2_DATA_RD", PF_DATA }, { "PF_L2_RFO", PF_RFO }, { "PF_L2_CODE_RD", PF_CODE },
+	{ "PF_LLC_DATA_RD", 0 }, { "PF_LLC_RFO", 0 }, { "PF_LLC_CODE_RD", 0 }, { "PF_L3_DATA_RD", 0 }, { "PF_L3_RFO", 0 },
+	{ "ALL_PF_DATA_RD", PF_DATA }, { "ALL_PF_RFO", PF_RFO },
+	{ "ALL_DATA_RD", DATA | PF_DATA }, { "ALL_RFO", RFO | PF_RFO }, { "ALL_CODE_RD", CODE | PF_CODE },
+	{ "ALL_READS", DATA | RFO | CODE | PF_DATA | PF_RFO | PF_CODE },
+	{ "ALL_DEMAND_MLC_PREF_READS", DATA | RFO | CODE | PF_DATA | PF_RFO | PF_CODE },
+	{ "STREAMING_STORES", OTHER },
+	{ "ALL_REQUESTS", UNMODELLED }, { "COREWB", UNMODELLED }, { "OTHER", UNMODELLED }, { "SPLIT_LOCK_UC_LOCK", UNMODELLED }, { "PF_L1D_AND_SW", UNMODELLED },
+};
+#define L3          0x07u
+#define CLEAN       0x02u
+#define MODIFIED    0x04u
+#define REMOTE_M    0x08u
+#define REMOTE_C    0x10u
+#define REMOTE_DRAM 0x20u
+#define LOCAL_DRAM  0x40u
+static const struct word answers[] = {
+	{ "ANY_RESPONSE", 0xFF },
+	{ "LLC_HIT.ANY_RESPONSE", L3 }, { "L3_HIT.ANY_SNOOP", L3 },
+	{ "LLC_HIT.NO_SNOOP_NEEDED", 1 }, { "L3_HIT.NO_SNOOP_NEEDED", 1 }, { "LLC_HIT.SNOOP_MISS", 1 },
+	{ "LLC_HIT.HIT_OTHER_CORE_NO_FWD", CLEAN }, { "L3_HIT.HIT_OTHER_CORE_NO_FWD", CLEAN },
+	{ "L3_HIT.HIT_OTHER_CORE_FWD", 0 }, { "L3_HIT.SNOOP_HIT_WITH_FWD", 0 }, /* the L3's copy is taken */
+	{ "LLC_HIT.HITM_OTHER_CORE", MODIFIED }, { "L3_HIT.HITM_OTHER_CORE", MODIFIED },
+	{ "LLC_MISS.ANY_RESPONSE", REMOTE_M | REMOTE_C | REMOTE_DRAM | LOCAL_DRAM }, { "L3_MISS.ANY_SNOOP", REMOTE_M | REMOTE_C | REMOTE_DRAM | LOCAL_DRAM },
+	{ "LLC_MISS.ANY_DRAM", REMOTE_DRAM | LOCAL_DRAM }, { "L3_MISS.SNOOP_MISS_OR_NO_FWD", REMOTE_DRAM | LOCAL_DRAM },
+	{ "LLC_MISS.LOCAL_DRAM", LOCAL_DRAM }, { "L3_MISS_LOCAL_DRAM.SNOOP_MISS_OR_NO_FWD", LOCAL_DRAM },
+	{ "LLC_MISS.REMOTE_DRAM", REMOTE_DRAM }, { "L3_MISS_REMOTE_DRAM.SNOOP_MISS_OR_NO_FWD", REMOTE_DRAM },
+	{ "LLC_MISS.REMOTE_HITM", REMOTE_M }, { "L3_MISS.REMOTE_HITM", REMOTE_M },
+	{ "LLC_MISS.REMOTE_HIT_FORWARD", REMOTE_C }, { "L3_MISS.REMOTE_HIT_FORWARD", REMOTE_C },
+	{ "LLC_MISS.REMOTE_HITM_HIT_FORWARD", REMOTE_M | REMOTE_C },
+};
+
+static unsigned meaning(const struct word *words, unsigned count, const char *event, const char *name, size_t length)
+{
+	for (unsigned i = 0; i < count; i++)
+		if (strlen(words[i].name) == length && !memcmp(words[i].name, name, length))
+			return words[i].set;
+	fail_msg("%s: no word for %.*s", event, (int)length, name);
+	return 0;
+}
+
+static void hold_responses(const char *name, unsigned least)
+{
+	static struct machine m;
+	char problem[256] = "";
+	unsigned compared = 0;
+	const struct machine_file *file = machine_builtin(name);
+	assert_non_null(file);
+	assert_int_equal(machine_read(file->name, file->text, file->bytes, &m, problem, sizeof(problem)), ST_OK);
+	const struct processor *p = processors;
+	while (strcmp(p->name, name))
+		assert_true(++p < processors + processor_count);
+	for (unsigned i = 0; i < p->event_count; i++) {
+		const struct event *e = &p->events[i];
+		const char *request = e->name + strlen("OFFCORE_RESPONSE.");
+		if (strncmp(e->name, "OFFCORE_RESPONSE.", strlen("OFFCORE_RESPONSE.")))
+			continue;
+		if (e->extra_value == 0x105B3) /* Sandy Bridge-EP's ALL_DATA_RD.ANY_RESPONSE has requests for ownership too */
+			continue;
+		assert_int_equal(e->extra_msr, 0x1A6);
+		const char *dot = strchr(request, '.');
+		assert_non_null(dot);
+		const unsigned asked = meaning(requests, COUNT_OF(requests), e->name, request, (size_t)(dot - request));
+		uint64_t listen[(SIG_COUNT + 63) / 64] = { 0 };
+		const bool known = sim_offcore_signals(&m, e->extra_value, listen);
+		if (known != !(asked & UNMODELLED))
+			fail_msg("%s: %s (%llx) is %s", name, e->name, (unsigned long long)e->extra_value, known ? "modelled" : "not modelled");
+		if (!known)
+			continue;
+		const unsigned answered = meaning(answers, COUNT_OF(answers), e->name, dot + 1, strlen(dot + 1));
+		for (unsigned s = 0; s < SIG_COUNT; s++) {
+			const unsigned n = s - SIG_OFFCORE_DATA_UNCORE_HIT;
+			const bool expected = n < 64 && (asked >> n / 8 & 1) && (answered >> n % 8 & 1), listens = listen[s / 64] >> s % 64 & 1;
+			if (expected != listens)
+				fail_msg("%s: %s (%llx) %s request %u, response %u", name, e->name, (unsigned long long)e->extra_value,
+				         listens ? "counts" : "misses", n / 8, n % 8);
+		}
+		compared++;
+	}
+	fprintf(stderr, "%s: %u off-core responses\n", name, compared);
+	assert_true(compared >= least);
+}
+
+static void test_offcore_response_counts_what_perfmons_name_says(void **state)
+{
+	(void)state;
+	hold_responses("sandy-bridge-ep", 60);
+	hold_responses("haswell-ep", 47);
+	hold_responses("broadwell-ep", 29);
+	hold_responses("skylake-sp", 133);
 }
 
 int main(void)
@@ -240,6 +354,7 @@ int main(void)
 		cmocka_unit_test(test_event_map_good_lines_may_end_in_cr_and_without_newline),
 		cmocka_unit_test(test_event_find_takes_umasks_apart_where_bits_combine),
 		cmocka_unit_test(test_offcore_response_follows_the_machines_fields),
+		cmocka_unit_test(test_offcore_response_counts_what_perfmons_name_says),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
