@@ -2,18 +2,19 @@
  *
  * FAT has no atomic replacement, and its firmware driver refuses to rename over an existing file. EDK II's driver writes
  * the allocation table before the directory (FatPkg, FatVolumeFlushCache): if power fails between the two while clusters
- * are freed, a name is left on free clusters, which the next file takes. So no file with clusters is ever deleted: a
- * complete file is written with the extension .tmp, flushed, and renamed; a file of that name with other contents first
- * gets the extension .old. Handles may die with the medium at any time; the status of every call is checked. */
+ * are freed, a directory entry still refers to free clusters, which the next file is given. So no file with clusters is ever
+ * deleted: a complete file is written with the extension .tmp, flushed, and renamed; an existing file of that name with other
+ * contents first gets the extension .old. Handles may become invalid with the medium at any time; the status of every call is
+ * checked. */
 #include "efi/storage/handles.h"
 #include "pmu/text.h"
 
-#define ASIDE_MAX      9u /* names of temporary or replaced files, beside a file */
+#define ASIDE_MAX      9u /* temporary or replaced files per file name */
 
 static const EFI_GUID file_system = EFI_SIMPLE_FILE_SYSTEM_PROTOCOL_GUID;
 static const EFI_GUID file_info = EFI_FILE_INFO_ID;
 
-/* The first volume that has our folder. */
+/* Opens the first volume that has our folder. */
 static enum status open_any(struct files *f)
 {
 	EFI_GUID guid = file_system;
@@ -52,7 +53,7 @@ enum status files_open(struct files *f)
 
 void files_close(struct files *f)
 {
-	/* Closing writes too, and a medium that is gone would delay us. Its driver forgets the handles. */
+	/* Closing writes as well, and a removed medium would cause a delay. Its driver discards the handles. */
 	if (f->state != ST_IO) {
 		if (f->journal != NULL) {
 			files_cut(f->journal, f->journal_bytes);
@@ -114,8 +115,8 @@ enum status files_read(struct files *f, const char *path, size_t most, char **te
 	return s;
 }
 
-/* Space for the folders and a first file. EDK II's FAT driver, when it creates a folder on a full volume, leaves an entry without a cluster, which
- * file system checkers report as damage. */
+/* Checks that there is space for the folders and a first file. When EDK II's FAT driver creates a folder on a full volume, it leaves an entry
+ * without a cluster, which file system checkers report as damage. */
 static enum status room_for_run(struct files *f)
 {
 	_Alignas(8) uint8_t info_bytes[INFO_BYTES];
@@ -123,7 +124,7 @@ static enum status room_for_run(struct files *f)
 	UINTN size = sizeof(info_bytes);
 	EFI_GUID guid = EFI_FILE_SYSTEM_INFO_ID;
 	if (f->root->GetInfo(f->root, &guid, &size, info) != EFI_SUCCESS)
-		return ST_OK; /* then the attempt will tell */
+		return ST_OK; /* the attempt will show */
 	return info->FreeSpace < 4 * (uint64_t)info->BlockSize ? ST_FULL : ST_OK;
 }
 
@@ -152,7 +153,7 @@ enum status files_begin_run(struct files *f, const char *prefix)
 		}
 		text_init(&t, name, sizeof(name));
 		text_fmt(&t, "%s-%04u", prefix, number);
-		/* Opening with CREATE would open an existing file: check first. */
+		/* CREATE would open an existing folder: check first. */
 		EFI_STATUS s = files_in(results, name, EFI_FILE_MODE_READ, 0, &there);
 		if (s == EFI_SUCCESS) {
 			there->Close(there);
@@ -166,7 +167,7 @@ enum status files_begin_run(struct files *f, const char *prefix)
 	if (f->state == ST_OK) {
 		text_init(&t, f->run_path, sizeof(f->run_path));
 		text_fmt(&t, FILES_FOLDER "\\results\\%s", name);
-		(void)f->run->Flush(f->run); /* some firmware refuses this for a folder; the journal's first line will tell */
+		(void)f->run->Flush(f->run); /* some firmware refuses this for a folder; the journal's first write will show a failure */
 	}
 	if (results != NULL)
 		results->Close(results);
@@ -197,7 +198,7 @@ enum status files_continue_run(struct files *f, const char *name, uint64_t journ
 	return f->state;
 }
 
-/* ST_OK: `file` holds exactly these bytes; ST_MISSING: it does not, or there is no memory to compare. */
+/* ST_OK: `file` holds exactly these bytes; ST_MISSING: it does not, or there is no memory for the comparison. */
 static enum status same_bytes(EFI_FILE_HANDLE file, uint64_t size, const void *bytes, size_t n)
 {
 	if (size != n)
@@ -213,7 +214,8 @@ static enum status same_bytes(EFI_FILE_HANDLE file, uint64_t size, const void *b
 	return s;
 }
 
-/* Whether the journal is the one that was being written: all of its lines, or, if there are none yet, what a failed write has left. */
+/* Whether the open journal is the one that was being written: by all of its complete lines, or, if there are none yet, by the remains of a failed
+ * write. */
 static enum status same_journal(struct files *f, const char *journal, size_t bytes)
 {
 	uint64_t n = f->journal_bytes;
@@ -221,7 +223,7 @@ static enum status same_journal(struct files *f, const char *journal, size_t byt
 	return s != ST_OK ? s : n > bytes ? ST_MISSING : n == 0 ? ST_OK : same_bytes(f->journal, n, journal, n);
 }
 
-/* The handles of before are left alone: they may be of a driver that has ended with the medium, or be broken by the failure. */
+/* The previous handles are not closed: their driver may have ended with the medium, or the failure may have made them invalid. */
 enum status files_again(struct files *f, const char *journal, size_t bytes)
 {
 	struct files before = *f;
@@ -244,8 +246,8 @@ enum status files_again(struct files *f, const char *journal, size_t bytes)
 	return s;
 }
 
-/* An incomplete line left by an earlier boot, or by a full volume, is overwritten by the next one: truncating would free clusters. What still
- * follows the last line when the file is closed is cut off then. */
+/* An incomplete line, left by an earlier boot or by a full volume, is overwritten by the next one: truncating would free clusters. Bytes after
+ * the last line are cut off when the file is closed. */
 static enum status append(struct files *f, const void *bytes, size_t n)
 {
 	enum status s = ST_OK;
@@ -264,7 +266,7 @@ static enum status append(struct files *f, const void *bytes, size_t n)
 	return s;
 }
 
-/* Remembers that a medium is gone, so that it is not waited for again and again. */
+/* Records that a medium has failed, so that later calls do not wait for it. */
 static enum status remember(struct files *f, enum status s)
 {
 	if (s == ST_IO || s == ST_TIMEOUT)
@@ -294,8 +296,8 @@ static enum status rename_to(EFI_FILE_HANDLE file, const char *name)
 	return uefi_status(file->SetInfo(file, &guid, size, info));
 }
 
-/* NAME with another extension: ".tmp" for 1, ".tm2" for 2, ... An 8.3 name takes one directory entry, and the final name no
- * more space than is free there then: a rename stays within one sector, which a medium writes atomically. */
+/* NAME with another extension: ".tmp" for 1, ".tm2" for 2, ... An 8.3 name takes one directory entry, and the final name needs
+ * no more entries than are free there: a rename stays within one sector, which a medium writes atomically. */
 static enum status numbered(char *to, const char *name, const char *extension, unsigned number)
 {
 	struct text t;
@@ -311,7 +313,7 @@ static enum status numbered(char *to, const char *name, const char *extension, u
 	return t.full ? ST_RANGE : ST_OK;
 }
 
-/* A file that has the name already keeps its clusters under another extension. */
+/* Renames an existing file, which keeps its clusters, to another extension. */
 static enum status rename_old(EFI_FILE_HANDLE folder, EFI_FILE_HANDLE file, const char *name)
 {
 	char old[FILE_NAME_MAX];
@@ -333,7 +335,7 @@ static enum status rename_old(EFI_FILE_HANDLE folder, EFI_FILE_HANDLE file, cons
 	return ST_FULL;
 }
 
-/* A file for writing n bytes: a new one, or what an interrupted write left, if that is not longer. */
+/* Opens a temporary file for n bytes: a new one, or one that an interrupted write left, if it is not longer. */
 static enum status open_temporary(EFI_FILE_HANDLE folder, const char *name, size_t n, EFI_FILE_HANDLE *file)
 {
 	char temporary[FILE_NAME_MAX];
@@ -371,7 +373,7 @@ static enum status write_whole(EFI_FILE_HANDLE folder, const char *name, const v
 		s = open_temporary(folder, name, n, &file);
 	if (s == ST_OK) {
 		s = files_flushed(file, bytes, n);
-		/* On a full volume nothing of it was kept: a file without clusters can be deleted, which also closes it. */
+		/* On a full volume nothing was stored: a file without clusters can be deleted, which also closes it. */
 		if (s == ST_FULL && files_size(file, &size) == ST_OK && size == 0)
 			file->Delete(file);
 		else {
@@ -381,7 +383,7 @@ static enum status write_whole(EFI_FILE_HANDLE folder, const char *name, const v
 				s = rename_to(file, name);
 			if (s == ST_OK)
 				s = uefi_status(file->Flush(file));
-			if (s != ST_IO && s != ST_TIMEOUT) /* closing a medium that is gone would delay us */
+			if (s != ST_IO && s != ST_TIMEOUT) /* closing a file on a removed medium would cause a delay */
 				file->Close(file);
 		}
 	}

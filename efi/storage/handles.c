@@ -1,4 +1,4 @@
-/* efi/storage/handles.c: handles of the firmware's file system. */
+/* efi/storage/handles.c: see handles.h. */
 #include "efi/storage/handles.h"
 
 static const EFI_GUID file_info = EFI_FILE_INFO_ID;
@@ -47,10 +47,10 @@ void files_cut(EFI_FILE_HANDLE file, uint64_t bytes)
 enum status files_flushed(EFI_FILE_HANDLE file, const void *bytes, size_t n)
 {
 	UINTN done = n;
-	/* The protocol's Write takes a pointer to non-const, and only reads. */
+	/* The protocol's Write takes a non-const pointer, but only reads. */
 	EFI_STATUS s = n == 0 ? EFI_SUCCESS : file->Write(file, &done, (void *)(uintptr_t)bytes);
-	/* If power failed between the writes of allocation table and directory, clusters follow the file's end. EDK II's driver refuses to append to
-	 * such a file, but frees the clusters in doing so (FatPkg, FatGrowEof), so one retry succeeds. */
+	/* If power failed between the writes of allocation table and directory, the file has clusters beyond its end. EDK II's driver refuses to append
+	 * to such a file, but frees the clusters in doing so (FatPkg, FatGrowEof), so that a retry succeeds. */
 	if (s == EFI_VOLUME_CORRUPTED) {
 		done = n;
 		s = file->Write(file, &done, (void *)(uintptr_t)bytes);

@@ -1,4 +1,4 @@
-/* efi/storage/runs.c: the runs in the results folder, and the small files beside them. */
+/* efi/storage/runs.c: the runs in the results folder, and the small state files. */
 #include "efi/storage/handles.h"
 #include "pmu/text.h"
 
@@ -71,9 +71,9 @@ enum status files_last_run(struct files *f, const char *prefix, char *name, size
 	return s != ST_OK ? s : number == 0 ? ST_MISSING : t.full ? ST_FULL : ST_OK;
 }
 
-/* In place, one sector that never changes its length: no cluster is allocated or freed. EDK II's FAT driver writes the
- * allocation table before the directory, so that a deletion interrupted by a power cut leaves a name on a free cluster,
- * which the next file takes. */
+/* Overwrites one sector in place; its length never changes, so no cluster is allocated or freed. EDK II's FAT driver writes the
+ * allocation table before the directory, so that a deletion interrupted by a power cut leaves a directory entry with a free cluster,
+ * which the next file is given. */
 static enum status write_sector(EFI_FILE_HANDLE folder, const char *name, const void *bytes, size_t n)
 {
 	char sector[FILES_SAVED_BYTES];
@@ -85,10 +85,10 @@ static enum status write_sector(EFI_FILE_HANDLE folder, const char *name, const 
 	enum status s = uefi_status(files_in(folder, name, EFI_FILE_MODE_READ | EFI_FILE_MODE_WRITE | EFI_FILE_MODE_CREATE, 0, &file));
 	if (s != ST_OK)
 		return s;
-	files_cut(file, sizeof(sector)); /* somebody else's may be longer */
+	files_cut(file, sizeof(sector)); /* a file that another program wrote may be longer */
 	s = files_flushed(file, sector, sizeof(sector));
 	if (s == ST_FULL)
-		file->Delete(file); /* closes; a file without a cluster would be damage */
+		file->Delete(file); /* also closes it; a file without a cluster would count as damage */
 	else
 		file->Close(file);
 	return s;

@@ -102,7 +102,7 @@ enum status saved_results_save(struct saved_results *k, struct files *files, con
 	enum status s;
 	if (k->journal.lost || k->journal.bytes == 0)
 		return ST_MISSING;
-	files_close(files); /* there may be another medium by now, and one that failed is tried again */
+	files_close(files); /* the medium may have been replaced, and a failed one is tried again */
 	if ((s = files_open(files)) != ST_OK)
 		return s;
 	if ((s = files_begin_run(files, prefix)) != ST_OK)

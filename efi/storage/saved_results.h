@@ -14,13 +14,13 @@ struct saved_results {
 	size_t node_bytes, string_bytes;
 };
 
-/* If memory is short, only the saved copy is lost. */
+/* Append to and replace the copy of a file. If memory runs out, only the copy is lost. */
 void saved_results_append(struct saved_results_text *t, const void *bytes, size_t n);
 void saved_results_write(struct saved_results_text *t, const void *bytes, size_t n);
-/* Reads the results, to show them. False: there are none. */
+/* Parses the results for display. False: there are none. */
 bool saved_results_open(struct saved_results *k);
 void saved_results_put(struct saved_results *k);
-/* Saves all files of the run into a new directory PREFIX-NNNN of the present volume. ST_MISSING: nothing complete was kept,
+/* Saves all files of the run in a new directory PREFIX-NNNN of the current volume. ST_MISSING: the kept copy is incomplete,
  * or there is no volume. */
 MUST_CHECK enum status saved_results_save(struct saved_results *k, struct files *files, const char *prefix);
 
