@@ -17,7 +17,7 @@ struct menu {
 	bool may_run, may_return;
 };
 
-/* Shows pages and saves, until a key chooses something else. */
+/* Shows pages and saves results until a key ends the menu. */
 enum menu_choice menu_ask(struct menu *m);
 
 #endif

@@ -1,4 +1,4 @@
-/* efi/app/run.c: what suite_run needs from the UEFI application. */
+/* efi/app/run.c: runs suites, counts and plans in the UEFI application: files, progress, resumption, series. */
 #include "efi/app/run.h"
 #include "efi/app/count.h"
 #include "bench/suite/listing.h"
@@ -464,7 +464,7 @@ static enum exit_status bad_settings(const struct config *c, enum status s, cons
 	return EXIT_BAD_INPUT;
 }
 
-/* Whether the processor lacks the counters that the settings need, which is reported in a line. What counts has the same line with every backend. */
+/* Whether the processor lacks the counters that the settings need; reports it in one line, for count and metrics the same with every backend. */
 static bool lacks_counters(const struct config *c, const struct cpu *cpu)
 {
 	const bool counting = c->count[0] != 0 || c->metrics[0] != 0;

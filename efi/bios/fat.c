@@ -214,7 +214,7 @@ static char lower(char c)
 	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-/* Is `name` the first part of `path`? */
+/* Whether `name` equals the first `length` characters of `path`, ignoring case. */
 static bool same(const char *name, const char *path, size_t length)
 {
 	if (str_length(name) != length)

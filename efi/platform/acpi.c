@@ -137,7 +137,7 @@ static void add_cpu(struct acpi *a, uint32_t apic_id, uint32_t domain)
 	a->cpus[a->cpu_count++].domain = domain;
 }
 
-/* The SRAT's contents other than memory ranges. */
+/* Counts nodes without processors, nodes with gaps, and domains of processors without memory. */
 static void count_nodes(struct acpi *a)
 {
 	for (unsigned n = 0; n < a->nodes; n++) {
@@ -242,7 +242,7 @@ static void read_slit(struct acpi *a)
 	const struct acpi_table *t = a->srat ? find(a, "SLIT", 44) : NULL;
 	uint64_t n = t != NULL ? u64_at(t->at + 36) : 0;
 	bool whole = t != NULL && n > 0 && n < 0x1000 && 44 + n * n <= t->bytes;
-	/* ACPI 5.2.17: 10 to itself, more to others; 0 to 9 are reserved. */
+	/* ACPI 5.2.17: 10 for the local node, more for others; 0 to 9 are reserved. */
 	for (uint64_t i = 0; whole && i < n * n; i++)
 		whole = t->at[44 + i] >= 10 && (i % (n + 1) != 0 || t->at[44 + i] == 10);
 	if (t != NULL && !whole)
@@ -279,7 +279,7 @@ void acpi_open(struct acpi *a)
 	memset(a, 0, sizeof(*a));
 	if (rsdp == NULL)
 		rsdp = uefi_table(&acpi_10);
-	/* ACPI 5.2.5.3: 20 bytes, with revision 2 it has 36. */
+	/* ACPI 5.2.5.3: the RSDP has 20 bytes, from revision 2 on 36. */
 	if (rsdp != NULL && (!uefi_memory_holds((uintptr_t)rsdp, 20) || (rsdp[15] >= 2 && !uefi_memory_holds((uintptr_t)rsdp, 36))))
 		rsdp = NULL;
 	if (rsdp == NULL)

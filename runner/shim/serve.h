@@ -13,7 +13,7 @@
 
 /* Reads a request of n bytes into *q and executes it. An invalid one gets q->op SHIM_OPS and has no effect. */
 struct shim_answer serve_request(struct stallmeter_sim *s, const void *bytes, size_t n, struct shim_request *q);
-/* Writes an access as a line of a trace that `stallmeter replay` reads; no line for other requests. */
+/* Writes an access or a kernel's run as a line of a trace that `stallmeter replay` reads; no line for other requests. */
 void serve_note(FILE *trace, const struct shim_request *q, const struct shim_answer *a);
 
 #endif

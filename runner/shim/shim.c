@@ -379,6 +379,6 @@ EXPORT off_t lseek(int fd, off_t at, int whence)
 
 EXPORT off64_t lseek64(int fd, off64_t at, int whence) { return lseek(fd, at, whence); }
 
-/* Programs check for root before they access registers: every user may access the simulated machine. */
+/* Programs check for root before they access registers; the simulated machine needs no privilege. */
 EXPORT uid_t geteuid(void) { return server_bytes ? 0 : REAL(geteuid)(); }
 EXPORT uid_t getuid(void) { return server_bytes ? 0 : REAL(getuid)(); }
