@@ -183,7 +183,7 @@ enum {
 struct traffic_socket {
 	unsigned socket;               /* as uncore_find numbered it */
 	unsigned channels, links;      /* of the socket; 0 if they cannot be counted */
-	int64_t bytes[TRAFFIC_COUNTS]; /* a second */
+	int64_t bytes[TRAFFIC_COUNTS]; /* per second */
 	char missing[88];              /* the first channel that should be there and is not, "" if none */
 };
 struct traffic_result { unsigned sockets; struct traffic_socket at[TRAFFIC_SOCKETS]; }; /* sockets 0: nothing was counted */

@@ -39,7 +39,7 @@ enum order {
 	ORDER_STAIRS, /* a chase over size and stride: bench/curves/sweep2d.h */
 	ORDER_GATHER,      /* a gather with prefetch over work and distance: bench/curves/sweep2d.h */
 	ORDER_SKID_PRECISE, ORDER_SKID_INTERRUPT, ORDER_SKID_ADDRESSES, /* a load that misses, sampled: bench/curves/skid.h */
-	ORDER_PRIORITY_RECORDS, ORDER_PRIORITY_OVERFLOWS, /* counters that are due at one load: bench/sampling/priority.h */
+	ORDER_PRIORITY_RECORDS, ORDER_PRIORITY_OVERFLOWS, /* counters that are due at the same load: bench/sampling/priority.h */
 	ORDER_TLB_SIZE,    /* rings of one line a page, larger and larger: bench/curves/tlb_entries.h */
 	ORDER_COUNT
 };

@@ -7,7 +7,7 @@
 #include "bench/measure/vector_width.h"
 
 #define REPETITIONS_SIMULATED 5
-#define STREAMS_SIMULATED 7          /* of a bandwidth: in a level with random replacement, half of only three windows lose a line */
+#define STREAMS_SIMULATED 7          /* pairs of a bandwidth: of only three, half contain a line that random replacement has lost */
 #define STREAMS_PART 2u              /* windows are longer by this factor on real machines, which have more noise */
 #define REPETITIONS_SHARED 51
 #define MEAN_PAIRS_LEAST 10u          /* simulated: fewest pairs; more until the standard error of the mean is small */
@@ -452,7 +452,7 @@ static const char *measure_until_there(struct loop *l, struct row_result *out, e
 		if (warm && !l->unsure && unsure_stream(l)) {
 			l->unsure = longer++ == STREAM_LONGER;
 			l->sets[0].window *= l->unsure ? 1 : 2;
-			while (!pushes_wrapper(l, &l->sets[0])) /* from now on the longer one does */
+			while (!pushes_wrapper(l, &l->sets[0])) /* the longer window now evicts the wrapper's lines, so the shorter one must too */
 				l->sets[0].shorter *= 2;
 		} else if (!warm || out->status != ROW_UNPROVEN || !l->counting.proof_count || ++extra >= STREAM_ATTEMPTS) {
 			return NULL;

@@ -196,7 +196,7 @@ void tlb_size_look(struct bench *b, const struct row *r)
 	b->random = kept;
 	if (counters_stop(b->a, b->cpu, &c.plan, 0, b->core) != ST_OK || st != ST_OK)
 		return;
-	if (b->own.tlb.stlb_2m == b->own.tlb.stlb_4k) /* the same entries */
+	if (b->own.tlb.stlb_2m == b->own.tlb.stlb_4k) /* both page sizes share the entries */
 		b->own.tlb.stlb_2m = entries;
 	b->own.tlb.stlb_4k = entries;
 }

@@ -43,7 +43,7 @@ static bool is_wide(const struct pair *pairs, unsigned n, uint64_t units)
 	return reduce_slope(pairs, n, (int64_t)units, STAT_MEDIAN, &s) == ST_OK && reduce_is_noisy(s.spread_micro, s.value_micro, n, STAT_MEDIAN, &why);
 }
 
-/* The slope of each core's own shortest windows, of the slowest core. Code between jobs only lengthens windows in the L1: some of either length,
+/* The slope of the slowest core, from each core's own shortest windows. Code between jobs only lengthens windows in the L1: some of either length,
  * on some cores. On a simulated machine nothing else differs between them. */
 static int64_t least_slope(const struct multicore *c, unsigned n, int64_t units)
 {

@@ -5,7 +5,7 @@
 enum status multicore_width_choose(struct multicore *c, unsigned n, struct row_result *out)
 {
 	const uint64_t units = (uint64_t)multicore_window(c) * multicore_times(c->row);
-	const uint64_t skew_bytes = c->members[0].set.shape.skew_bytes; /* the same for all */
+	const uint64_t skew_bytes = c->members[0].set.shape.skew_bytes; /* equal for all members */
 	const struct stream_choice *fastest;
 	enum status st = ST_OK;
 	struct trial t;
@@ -16,7 +16,7 @@ enum status multicore_width_choose(struct multicore *c, unsigned n, struct row_r
 	c->cold = multicore_pushes_wrapper(c, n);
 	if (c->row->prepare == PREPARE_FLUSH)
 		c->pair_bytes = units * c->members[0].set.shape.step_bytes;
-	c->pairs = c->moves && !c->pairs ? 1 : c->pairs; /* multicore_give_back flushes those */
+	c->pairs = c->moves && !c->pairs ? 1 : c->pairs; /* multicore_give_back flushes the lines of that many pairs */
 	for (; st == ST_OK && vector_width_goes_on(&t, c->b); t.tries++)
 		for (unsigned i = 0; i < t.count && st == ST_OK; i++) {
 			const unsigned whose = vector_width_choice(&t, i);

@@ -243,7 +243,7 @@ static void node_pairs(struct html *h, const struct doc_node *list)
 		html_table_end(h);
 }
 
-/* A row has its points under either name. */
+/* A row has its points under either key. */
 static const struct doc_node *series_of(struct html *h, const struct doc_node *row)
 {
 	static const char *const keys[] = { "series", "curve" };

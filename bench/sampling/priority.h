@@ -1,4 +1,4 @@
-/* bench/sampling/priority.h: which of several counters that are due at one instruction is served first.
+/* bench/sampling/priority.h: the order in which counters that are due at the same instruction are served.
  *
  * SDM volume 3B, 18.8.1.1 (Nehalem): of simultaneous overflows and PEBS assists the one with the lowest counter number comes first, and the
  * buffer's threshold is reported after the record that meets it. No interrupt is needed to observe this, because a record holds the value of

@@ -20,7 +20,7 @@ struct speed_case {
 	const char *name, *kernel;
 	enum speed_set set;
 	unsigned level; /* cache level that the set is sized for; SPEED_MEMORY: beyond the last */
-	bool beyond;    /* for the floor: an L3 or DRAM chase, not a core-bound kernel */
+	bool beyond;    /* an L3 or DRAM chase, not a core-bound kernel: tests demand less speed of it */
 };
 extern const struct speed_case speed_cases[];
 extern const unsigned speed_case_count;

@@ -180,7 +180,7 @@ enum status profile_find(const struct cpu *cpu, const char *what, struct profile
 /* A run of the plan as windows count it: its events, then instructions and cycles if they are fixed. */
 struct profile_run {
 	struct counting counting;
-	uint8_t index[WINDOW_EVENTS_MAX]; /* event of the profile; the last two are none of its events */
+	uint8_t index[WINDOW_EVENTS_MAX]; /* of each event in the profile's plan; the fixed counters after them have none */
 	unsigned instructions, cycles;    /* index in the run; WINDOW_EVENTS_MAX: absent */
 };
 

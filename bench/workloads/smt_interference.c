@@ -11,7 +11,7 @@
 #include "pmu/counters/counters.h"
 
 #define ADD_ITERATIONS   100u
-#define LONGER           8u   /* than the shorter window */
+#define LONGER           8u   /* longer window over the shorter one */
 #define LINE             64u
 #define PAIRS_WANTED     21u
 #define PAIRS_SIMULATED  3u

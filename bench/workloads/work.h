@@ -26,7 +26,7 @@ const char *work_name(enum work_kind k);
 const char *work_description(enum work_kind k);
 /* The name of its kernel. */
 const char *work_kernel(enum work_kind k);
-/* Kernel iterations of the shorter window; a working set lasts for four times as many. */
+/* Kernel iterations of the shorter window; a working set is large enough for four times as many. */
 uint64_t work_iterations(enum work_kind k);
 /* Maps and fills a working set for a core; `slot` 0 or 1 separates those of two threads. Call work_close after a failure too. */
 MUST_CHECK enum status work_open(struct work *w, struct bench *b, enum work_kind kind, unsigned core, unsigned slot);

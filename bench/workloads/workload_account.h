@@ -8,7 +8,7 @@
  * One write each starts and stops all counters of a run, so that they count the same cycles. NetBurst has no such register: its counters are read
  * at both ends of the window. Counts of n iterations are subtracted from counts of 2n. With two threads a core, the first is counted while the
  * second runs the same workload. All runs begin with the same loads; random branches differ, and with them the cycles, so charges and bounds are
- * brought to the cycles of the run that counted the stalls. */
+ * scaled to the cycles of the run that counted the stalls. */
 #ifndef BENCH_ACCOUNT_H
 #define BENCH_ACCOUNT_H
 
@@ -38,7 +38,7 @@ extern const struct account_formula workload_account_formulas[ACCOUNT_FORMULAS];
 /* A penalty measured by a row of this run, in thousandths of a cycle; -1: unknown. */
 struct account_penalties { const int64_t *row_milli; /* by the index of bench/catalogue/rows.c */ };
 
-struct account_level { const char *name; int64_t stalls; bool known; }; /* stalls that the sum is compared with, brought to the cycles of the sum */
+struct account_level { const char *name; int64_t stalls; bool known; }; /* stalls that the sum is compared with, scaled to the cycles of the sum */
 #define ACCOUNT_LEVELS 3
 
 struct account_result {
@@ -49,7 +49,7 @@ struct account_result {
 	unsigned threads;             /* of the core that ran it */
 	unsigned runs, pairs;
 	uint64_t iterations;          /* that were counted */
-	int64_t cycles;               /* of the run that counted the stalls, to which charges are brought */
+	int64_t cycles;               /* of the run that counted the stalls, to which charges are scaled */
 	int64_t core_hz;              /* of the first run, by the reference cycles; 0 unknown */
 	int64_t value[ACCOUNT_QUANTITIES];
 	int64_t bundle_cycles[ACCOUNT_QUANTITIES]; /* of the run that counted the quantity */
@@ -59,7 +59,7 @@ struct account_result {
 		const char *count_of;     /* its expression, "A-B"; NULL: the processor has none */
 		int64_t count, core_count, penalty_milli;
 		int64_t cycles;           /* of the run of `count` */
-		struct stall_charge thread, core; /* brought to `cycles` */
+		struct stall_charge thread, core; /* scaled to `cycles` */
 		const char *open;         /* why it is unknown */
 	} terms[STALL_TERMS_MAX];
 	int64_t sum, core_sum;        /* of the charges */

@@ -9,7 +9,7 @@ int64_t workload_account_brought(int64_t count, int64_t cycles, int64_t to)
 	return cycles > 0 && to > 0 && cycles != to ? mul_div(count, to, cycles) : count;
 }
 
-/* A quantity, brought to the cycles of the sum. */
+/* A quantity, scaled to the cycles of the sum. */
 static int64_t brought(const struct account_result *r, unsigned q)
 {
 	return workload_account_brought(r->value[q], r->bundle_cycles[q], r->cycles);
