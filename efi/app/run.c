@@ -101,8 +101,7 @@ static enum status told(struct run_context *p, const char *name, enum status s)
 
 enum attempt { ATTEMPT_WHEN_DUE, ATTEMPT_NOW };
 
-/* Brings the journal on the medium up to date. A failed write is tried again with the next line, then with the second, the
- * fourth, ... after it, and at the end (ATTEMPT_NOW): an attempt may take a minute. */
+/* Brings the journal on the medium up to date. An attempt may take a minute: a failure is tried again with the next line, then the second, fourth, ... after it, and at the end (ATTEMPT_NOW). */
 static enum status journal_write(struct run_context *p, enum attempt attempt)
 {
 	const struct saved_results_text *j = &p->saved->journal;
@@ -266,7 +265,6 @@ static void host_put(void *self, void *at, size_t bytes)
 	pages_put(at, bytes);
 }
 
-/* --- the run ---------------------------------------------------------------------------------------- */
 static enum exit_status end_of(enum status run, enum status restored, enum status files, const struct suite_summary *s)
 {
 	if (run != ST_OK || restored != ST_OK || files != ST_OK || s->files != ST_OK)
@@ -404,7 +402,6 @@ static enum exit_status run_guarded(struct suite_kinds *k, const struct access *
 	return end_of(s, restored, files, &summary);
 }
 
-/* --- plan mode -------------------------------------------------------------------------------------- */
 static void planned_print(void *self, const char *lines)
 {
 	struct text *file = self;
@@ -468,7 +465,6 @@ static enum exit_status bad_settings(const struct config *c, enum status s, cons
 static bool lacks_counters(const struct config *c, const struct cpu *cpu)
 {
 	const bool counting = c->count[0] != 0 || c->metrics[0] != 0;
-
 	if (cpu->general_counters != 0 || (!counting && c->backend != BACKEND_HW))
 		return false;
 	if (counting)
