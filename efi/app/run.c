@@ -343,7 +343,6 @@ static enum exit_status run_guarded(struct suite_kinds *k, const struct access *
 		.row_done = host_row_done, .print = host_print, .stop = host_stop, .get = host_get, .put = host_put,
 		.environment = r->environment->lines, .environment_lines = r->environment->count,
 	};
-
 	memset(&summary, 0, sizeof(summary));
 	text_init(&t, line, sizeof(line));
 	if (suite_kinds_text(k, a, &t))
@@ -456,7 +455,6 @@ static enum exit_status run_plan(const struct access *a, struct run *r)
 static enum exit_status bad_settings(const struct config *c, enum status s, const char *problem)
 {
 	const struct origin *from = config_origin(c, problem, s == ST_MISSING ? &c->kind_from : &c->profile_from);
-
 	print("%s:%u: %s\n", from->file, from->line, problem);
 	return EXIT_BAD_INPUT;
 }
