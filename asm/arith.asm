@@ -168,7 +168,7 @@ PARTIAL_FLAGS k_partial_flags_base, sub r8, 1
 ; uint64_t %1(uint64_t iterations /* rdi */)
 ;   for each iteration: 4 times: four comparisons of two registers each
 ; No register but the counter is ever written, so all values are read from the register file. Four comparisons of eight
-; registers need more read ports than processors before Sandy Bridge have, of two registers not. 18 instructions.
+; registers need more read ports than processors before Sandy Bridge have; those of two registers do not. 18 instructions.
 %macro READ_PORTS 5
 KERNEL %1, 0, 18, 0, 0, 0, 2, 0
 	LOOP_ALIGN
@@ -191,7 +191,7 @@ READ_PORTS k_read_ports_base, {rax, rcx}, {rax, rcx}, {rax, rcx}, {rax, rcx}
 
 ; %1 name, %2 instruction that writes part or all of RAX.
 ; uint64_t %1(uint64_t iterations /* rdi */)
-;   for each iteration: 8 times: write AL (or EAX); ecx = eax
+;   for each iteration: 8 times: write AH (or EAX); ecx = eax
 ; The move reads a register whose parts have two producers. 18 instructions.
 %macro PARTIAL_REGISTER 2+
 KERNEL %1, 0, 18, 0, 0, 0, 3, 0
@@ -235,8 +235,8 @@ BYPASS k_bypass_delay_base, orps
 
 ; %1 name, %2 bits in which the second control word differs, %3 load instruction, %4 store instruction, %5 bytes an iteration, %6 address of the first one.
 ; uint64_t %1(void *buffer /* rdi */, uint64_t iterations /* rsi */)
-;   buffer[0] = control word; buffer[4] = the same, rounding toward zero; for each iteration: 4 times: load
-;   buffer[0], load buffer[%2]; finally load buffer[0] again, which restores the word
+;   buffer[0] = control word; buffer[4] = control word XOR %2; for each iteration: 4 times: load buffer[4],
+;   load buffer[0]; finally load buffer[0] again, which restores the word
 ; 10 instructions.
 %macro CONTROL_WORD 6
 KERNEL %1, 0, 10, 8, 0, %5, 7, 1

@@ -4,7 +4,7 @@
 ;                   uint64_t at /* r9 */)
 ; uint64_t k_write_*(double *a /* rdi */, -, -, iterations, mask, at)
 ; uint64_t k_copy_*(double *a /* rdi */, const double *b /* rsi */, -, iterations, mask, at)
-;   for each iteration, 32 elements from byte offset `at`: load a[i]; a[i] = 3.0; a[i] = b[i];
+;   for each iteration, 32 elements from byte offset `at`: load a[i], or a[i] = 3.0, or a[i] = b[i];
 ;   at = (at + 256) & mask; return at
 ; Arrays, arguments and non-temporal variants as in asm/stream.asm, whose macros are used.
 %assign STREAM_STEP 256
@@ -125,11 +125,11 @@ STORE_LINES k_store_line, 9, 4, 64, 4, , STORES movaps, 64
 STORE_LINES k_store_nt, 9, 4, 64, 5, sfence, STORES movntps, 64
 STORE_LINES k_store_nt_partial, 8, 3, 48, 5, sfence, STORES movntps, 48
 
-; %1 name, %2 instructions an iteration, %3 1: MFENCE behind the store
+; %1 name, %2 instructions an iteration, %3 1: MFENCE after the store
 ; uint64_t %1(void *lines /* rdi */, -, -, uint64_t iterations /* rcx */, uint64_t mask /* r8 */, uint64_t at /* r9 */)
 ;   for each iteration: store to the line at lines + at + (at & 1024 ? 64 : 0); at = (5 * at + 128) & mask; return at
-; One line of each pair, each once in (mask + 1) / 128 iterations and in no order that a prefetcher foresees: what one brings
-; is not stored to next, and is counted beside the stores' own lines. k_store_wait waits until each store is written.
+; One line of each pair, each once in (mask + 1) / 128 iterations, in an order that no prefetcher predicts: a line that one brings
+; is not stored to next, and is counted in addition to the stores' own lines. k_store_wait waits until each store is written.
 %assign STREAM_STEP 128
 %macro STORE_SCATTERED 3
 KERNEL %1, 0, %2, 0, 1, 8, 3, 3
@@ -155,7 +155,7 @@ ENDKERNEL %1
 STORE_SCATTERED k_store_wait, 11, 1
 STORE_SCATTERED k_store_rfo, 10, 0
 
-; A line of each array a turn: updates of the L2 are faster by half a per cent (asm/stream_variants.asm).
+; One line of each array per turn: updates in the L2 are half a per cent faster (asm/stream_variants.asm).
 %assign STREAM_STEP 256
 %assign STREAM_TURNS 4
 COPY k_copy_short_sse2, 0, movapd, movapd, xmm, 16, 4, 0, 0

@@ -24,7 +24,7 @@ ENDKERNEL k_add_chain
 
 ; uint64_t k_imul_chain(uint64_t iterations /* rdi */)
 ;   for each iteration: 16 times eax *= ecx, each waiting for the one before
-; The second clock: no rename unit does a product, and IMUL r32,r32 takes three cycles on nearly all cores (tables/FORMAT.md, imul_cycles).
+; The second clock: no rename unit executes a product, and IMUL r32,r32 takes three cycles on nearly all cores (tables/FORMAT.md, imul_cycles).
 ; 18 instructions an iteration, no memory.
 KERNEL k_imul_chain, 0, 18, 0, 0, 0, 4, 0
 	mov eax, 3

@@ -9,7 +9,7 @@ section .kernels
 global kernel_code
 kernel_code:
 
-; A file begins at a multiple of 512 bytes, so that a change of one seldom moves the kernels of others.
+; Each file begins at a multiple of 512 bytes, so that a change in one seldom moves the kernels of the others.
 %macro KERNEL_FILE 1
 section .kernels
 align 512, db 0xCC

@@ -36,7 +36,7 @@ CHAIN_DIV k_div32_chain_easy, eax, r8d, r9d, 1, 1
 CHAIN_DIV k_div32_chain_hard, eax, r8d, r9d, 0x7FFFFFFF, 3
 
 ; %1 name, %2 accumulator, %3 register of the dividend, %4 of the divisor, %5 dividend, %6 divisor: 4 divisions an iteration,
-; each of fresh operands: MOV, because not every core knows that XOR of a register with itself does not depend on it.
+; each of fresh operands: MOV, because not every core recognises that XOR of a register with itself does not depend on it.
 ; uint64_t %1(uint64_t iterations /* rdi */)
 ; 14 instructions.
 %macro INDEPENDENT_DIV 6

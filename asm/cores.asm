@@ -2,7 +2,7 @@
 
 ; uint64_t k_touch_chain(void *start /* rdi */, uint64_t iterations /* rsi */)
 ;   p = start; for each iteration: p = *p; return p
-; As k_chase with one node an iteration: brings what another core visits later into the caches, clean. 3 instructions, 1 load.
+; As k_chase with one node an iteration: brings the nodes that another core visits later into the caches, clean. 3 instructions, 1 load.
 KERNEL k_touch_chain, 0, 3, 1, 0, 8, 3, 1
 	mov rax, rdi
 	LOOP_ALIGN
@@ -13,7 +13,7 @@ ENDKERNEL k_touch_chain
 
 ; uint64_t k_dirty_chain(void *start /* rdi */, uint64_t iterations /* rsi */)
 ;   p = start; for each iteration: next = *p; *p = next; p = next; return p
-; The same, modified with unchanged contents. 5 instructions, 1 load, 1 store an iteration.
+; The same, but modified, with unchanged contents. 5 instructions, 1 load, 1 store an iteration.
 KERNEL k_dirty_chain, 0, 5, 1, 1, 16, 3, 1
 	mov rax, rdi
 	LOOP_ALIGN
@@ -42,7 +42,7 @@ ENDKERNEL k_dirty_chain
 
 ; uint64_t k_chase_stop(void *start /* rdi */, uint64_t iterations /* rsi */, uint64_t *flag /* rdx */, uint64_t token /* rcx */)
 ;   as k_chase, with LFENCE after each load, so that no load starts before the previous one has arrived; then
-;   *flag = token, which stops others. 34 instructions, 16 loads an iteration.
+;   *flag = token, which stops the other cores. 34 instructions, 16 loads an iteration.
 KERNEL k_chase_stop, 0, 34, 16, 0, 128, 4, 1
 	CHASE_STOP
 ENDKERNEL k_chase_stop
@@ -51,7 +51,7 @@ ENDKERNEL k_chase_stop
 ;                   uint64_t iterations /* rcx */, uint64_t mask /* r8 */, uint64_t at /* r9 */)
 ;   n = iterations; while (n-- && *flag != token) { load 8 bytes of each of the 4 lines from a + at; delay iterations of a
 ;   loop; at = (at + 256) & mask }; return the number of iterations
-; An iteration of the delay loop is four dependent multiplications, 12 cycles on most cores: much time in few instructions.
+; An iteration of the delay loop is four dependent multiplications, 12 cycles on most cores: a long delay in few instructions.
 ; With a delay of 1, 17 instructions and 5 loads of 36 bytes an iteration.
 %assign STREAM_STEP 256
 KERNEL k_inject, 0, 17, 5, 0, 36, 7, 3

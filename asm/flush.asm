@@ -1,4 +1,4 @@
-; asm/flush.asm: flushes what a stream in memory will visit, in few instructions.
+; asm/flush.asm: flushes the lines that a stream in memory will visit, in few instructions.
 
 ; uint64_t k_warm_flush(void *a /* rdi */, -, -, uint64_t iterations /* rcx */, uint64_t mask /* r8 */, uint64_t at /* r9 */)
 ;   for each iteration: CLFLUSH the 16 lines from a + at; at = (at + 1024) & mask;  MFENCE; return at. 20 instructions.

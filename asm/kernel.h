@@ -1,4 +1,4 @@
-/* asm/kernel.h: the contract between kernels and those who run them.
+/* asm/kernel.h: the contract between kernels and their callers.
  *
  * A kernel is a leaf function in the System V ABI: arguments in RDI RSI RDX RCX R8 R9, result
  * in RAX, position independent, no red zone, no stack beyond `ret`, caller-saved registers
@@ -9,8 +9,8 @@
  * All kernels lie in one section, .kernels, which is copied as a whole to SPACE_CODE; a
  * kernel may refer to another only by relative addresses within the section. Beside each
  * kernel stands its record in section .kernel_meta, written by the macro KERNEL of
- * asm/kernel.inc: so the counts stand where the code is, and a test compares them with what
- * the interpreter counted. */
+ * asm/kernel.inc: so the counts stand where the code is, and a test compares them with the
+ * interpreter's. */
 #ifndef ASM_KERNEL_H
 #define ASM_KERNEL_H
 
@@ -31,8 +31,8 @@ enum isa {
 	ISA_POPCNT = 1u << 10,
 };
 
-/* Counts are per iteration of the kernel's loop; `fixed_instructions` is what one call
- * retires beyond them, `ret` included. An iteration is one count of argument `count_argument`. */
+/* Counts are per iteration of the kernel's loop; `fixed_instructions` is the number that one call
+ * retires in addition, `ret` included. Argument `count_argument` is the number of iterations. */
 struct kernel {
 	const char *name;             /* "k_chase" */
 	uint32_t offset;              /* of its entry from the start of .kernels */
@@ -44,7 +44,7 @@ struct kernel {
 	uint32_t fixed_instructions;
 	uint32_t count_argument;      /* which argument, 0 .. 5, is the number of iterations */
 	uint32_t step_bytes;          /* of a stream: advance of an iteration in each of its arrays; else 0 */
-	uint32_t units;               /* operations per iteration that the kernel is about, counted where its code has them; 0: not marked */
+	uint32_t units;               /* measured operations per iteration, which UNIT marks in the code; 0: none is marked */
 };
 
 extern const struct kernel kernel_table[];     /* start of .kernel_meta */
@@ -58,7 +58,7 @@ extern const uint8_t kernel_code_end[];
  *   store counts and TSC before; serialise; call kernel(args); serialise; store after
  *
  * All before-values are stored ahead of the last serialising instruction, so nothing of the
- * measurement is in flight while the kernel runs. What the measurement itself costs is the
+ * measurement is in flight while the kernel runs. The cost of the measurement itself is the
  * same for n and for 2n iterations and drops out of the slope. */
 #define MEASURE_COUNTERS_MAX 24
 #define MEASURE_GATES_MAX 4
@@ -72,11 +72,11 @@ struct measure_block {
 	uint64_t index[MEASURE_COUNTERS_MAX];    /* ECX for RDPMC */
 	uint64_t before[MEASURE_COUNTERS_MAX];   /* out */
 	uint64_t after[MEASURE_COUNTERS_MAX];    /* out */
-	uint64_t gate;                           /* what k_measure_gated starts all counters by (asm/work.asm), k_measure_recorded ends the records by (asm/measure_lbr.asm) */
-	/* Registers that k_measure_sampled writes before and behind the kernel (asm/measure_sampled.asm); ticks that it waits then. */
+	uint64_t gate;                           /* value by which k_measure_gated starts all counters (asm/work.asm), k_measure_recorded stops recording (asm/measure_lbr.asm) */
+	/* Registers that k_measure_sampled writes before and after the kernel (asm/measure_sampled.asm); TSC ticks that it then waits. */
 	uint64_t gates, settle_tsc;
 	struct { uint64_t msr, on, off; } gate_list[MEASURE_GATES_MAX];
-	/* What k_measure_ahead calls before the wrapper, with these arguments; the wrapper (asm/measure_ahead.asm). */
+	/* The routine that k_measure_ahead calls before the wrapper, its arguments, and the wrapper (asm/measure_ahead.asm). */
 	uint64_t ahead, ahead_argument[6], wrapper;
 };
 

@@ -24,7 +24,7 @@
 %define MB_AFTER      (96 + 16 * 24)
 %define MB_GATE       (96 + 24 * 24)
 
-; A wrapper begins, with the block in RBP, and returns.
+; Entry of a wrapper, which puts the block in RBP, and its return.
 %macro WRAPPER 0
 	push rbx
 	push rbp
@@ -60,7 +60,7 @@
 %%done:
 %endmacro
 
-; %1: where to store. Reads every counter of the block's list.
+; Reads every counter of the block's list into the array at offset %1 of the block.
 %macro READ_COUNTERS 1
 	xor r12d, r12d
 	jmp %%test

@@ -1,4 +1,4 @@
-; asm/measure_cold.asm: the wrapper of samples whose wrapper lines are cold.
+; asm/measure_cold.asm: a wrapper whose own lines are cold in each sample.
 
 ; uint64_t k_measure_cold(struct measure_block *block /* rdi */)
 ;   as k_measure, but the line of the kernel's return address and those of the block up to the first counts before are flushed

@@ -2,7 +2,7 @@
 
 ; uint64_t k_measure_recorded(struct measure_block *block /* rdi */)
 ;   result = kernel(argument[0..5]); MSR gate bits 63:32 = gate bits 31:0
-; The write freezes the last-branch records: without it the way back to the driver would push them out. It needs ring 0;
+; The write freezes the last-branch records: without it the branches back to the driver would push them out. It needs ring 0;
 ; the caller has started recording by the same register, which is on its list of registers to restore.
 KERNEL k_measure_recorded, 0, 0, 0, 0, 0, 0, 0
 	WRAPPER

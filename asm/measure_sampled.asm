@@ -12,7 +12,7 @@
 	wrmsr
 %endmacro
 
-; Registers off, the last one first, but for those whose two values are equal; then records still in flight land (SDM vol. 3, "PEBS": quiescent period).
+; Writes each register's off value, the last register first, except where the two values are equal; then waits for records in flight (SDM vol. 3, "PEBS": quiescent period).
 %macro GATES_OFF 0
 	SERIALISE
 	mov r12, [rbp + MB_GATES]
@@ -44,9 +44,9 @@
 
 ; uint64_t k_measure_sampled(struct measure_block *block /* rdi */)
 ;   serialise; for each gate: MSR = on; result = kernel(argument[0..5]); serialise; for each gate, the last one first: MSR = off, if that differs from on; wait
-; The debug store is mapped while a job runs and at no other time: a record that the processor writes before or after
-; goes to an address that the firmware's page tables do not have. It needs ring 0; the caller has put the registers on its list of
-; those to restore, and has them off before and reads counts afterwards.
+; The debug store is mapped only while a job runs: a record that the processor writes before or after goes to an address that the
+; firmware's page tables do not map. It needs ring 0; the caller has put the registers on its list of registers to restore and
+; switched them off, and reads counts afterwards.
 KERNEL k_measure_sampled, 0, 0, 0, 0, 0, 0, 0
 	WRAPPER
 	SERIALISE
@@ -70,7 +70,7 @@ ENDKERNEL k_measure_sampled
 
 ; uint64_t k_measure_off(struct measure_block *block /* rdi */)
 ;   for each gate, the last one first: MSR = off, if that differs from on; wait
-; What a job of k_measure_sampled that did not come to its end has left on.
+; Switches off what a job of k_measure_sampled that did not end has left on.
 KERNEL k_measure_off, 0, 0, 0, 0, 0, 0, 0
 	WRAPPER
 	GATES_OFF

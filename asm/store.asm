@@ -103,7 +103,7 @@ ALIAS_4K k_alias_4k_base, 4096 + 64
 ;   p = buffer + 64; *p = p; for each iteration:
 ;     offset = (iterations & 7) * 8 + 0 * %2, delayed by two multiplications; *(uint64_t *)(buffer + 64 + offset) = p; p = *p
 ; Every eighth store hits the load, so loads are never predicted to be independent: each waits for the address
-; of the store before it. That is known late, after the previous load (rax), or at once (r8). The value
+; of the store before it. The address is known late, after the previous load (rax), or at once (r8). The value
 ; stored at p is p itself. 9 instructions.
 %macro UNKNOWN_ADDRESS 2
 KERNEL %1, 0, 9, 1, 1, 16, 6, 1
@@ -133,8 +133,8 @@ UNKNOWN_ADDRESS k_unknown_address_base, r8
 ;     rax += *(uint64_t *)buffer; eight times: zero *= zero
 ; With %2 = 0 one iteration in 32 stores, once the products are computed, to the address that the next load has already read:
 ; the load was predicted to be independent and is repeated (a machine clear). The baseline never does that. The loop is bound by the
-; chain of products: waiting for the predictor's confidence, allocation and ports fit beside it, so the chain loses exactly the
-; clear. 15 instructions.
+; chain of products: waits until the predictor is confident again, allocation and ports are hidden behind it, so that each clear
+; delays the chain by exactly its own length. 15 instructions.
 %macro DISAMBIGUATION 2
 KERNEL %1, 0, 15, 1, 1, 16, 4, 1
 	xor r10d, r10d
@@ -182,8 +182,8 @@ LOAD_AT k_split_page_base, 4088
 ; %1 name, %2 displacement of an 8-byte load.
 ; uint64_t %1(void *buffer /* rdi */, uint64_t iterations /* rsi */, uint64_t mask /* rdx */)
 ;   p = 0, o = 0; for each iteration: 16 times, i: p = *(buffer + o + p + 128 * i + %2); o = (o + 2048) & mask
-; The buffer is zero, of mask + 1 bytes, a power of two, and each load waits for the one before. The next round comes to a line when more others
-; than the L1 holds have been loaded: at 60 two lines a load, one after the other, at 56 one line in two. 21 instructions.
+; The buffer holds zeros in mask + 1 bytes, a power of two; each load waits for the one before. A line is loaded again only after more other lines
+; than the L1 holds: at 60 each load reads two consecutive lines, at 56 only every second line is read. 21 instructions.
 %macro LOAD_PAST 2
 KERNEL %1, 0, 21, 16, 0, 128, 4, 1
 	xor eax, eax
@@ -208,7 +208,7 @@ LOAD_PAST k_split_load_l2_base, 56
 ; %1 name, %2 displacement of an 8-byte store.
 ; uint64_t %1(void *buffer /* rdi */, uint64_t iterations /* rsi */)
 ;   for each iteration: 16 times: *(uint64_t *)(buffer + %2) = iterations
-; Independent stores: the cost of each for the store buffer. 18 instructions.
+; Independent stores: each costs the time that the store buffer takes to write it. 18 instructions.
 %macro STORE_AT 2
 KERNEL %1, 0, 18, 0, 16, 128, 2, 1
 	LOOP_ALIGN

@@ -6,8 +6,8 @@
 ;   at = (at + 256) & mask; return at
 ; Arrays are a power of two of bytes, at least 256, mask = bytes - 1, aligned to 64 bytes: the loop wraps around
 ; without a second loop, and the next call continues where this one ended.
-; An iteration moves 256 bytes of each array used, in one turn of the loop, or in STREAM_TURNS (asm/stream_variants.asm).
-; Pointers are formed once a turn, since indexed operands cost an extra uop on some cores (Sandy Bridge to Haswell).
+; An iteration moves 256 bytes of each array used, in one turn of the loop or in STREAM_TURNS turns (asm/stream_variants.asm).
+; Pointers are computed once per turn, since indexed operands cost an extra uop on some cores (Sandy Bridge to Haswell).
 ; Non-temporal variants end with SFENCE; their stores come in groups of whole lines, after the loads of the group, so that
 ; few write-combining buffers are open at a time.
 
@@ -15,7 +15,7 @@
 %assign STREAM_TURNS 1 ; turns of the loop in an iteration
 %define STREAM_FACTOR 0x4008000000000000 ; 3.0, the factor of STREAM's triad
 
-; What every loop below has: the constant in vector 15; the pointers of the iteration in r10, r11, rax; the next iteration, and the result.
+; Parts of every loop below: the constant in vector 15; the pointers of the iteration in r10, r11, rax; the step to the next iteration; the result.
 %macro STREAM_HEAD_SSE 0
 	mov rax, STREAM_FACTOR
 	movq xmm15, rax
@@ -60,7 +60,7 @@
 %endmacro
 
 ; --- triad ---------------------------------------------------------------------------------------
-; The loads of the first vector have an offset of four bytes, for the jump at the loop's end (asm/kernel.inc).
+; The loads of the first vector have a displacement of four bytes, which moves the jump at the loop's end (asm/kernel.inc).
 %macro OFFSET_SIZE 0
 %if step + vector
 %define offset_size
@@ -92,7 +92,7 @@
 %assign step step + %3 * %4
 %endrep
 %endmacro
-; The same with product and sum in one instruction: as many instructions, and a load of its own. %1 register letter, %2 bytes of a vector
+; The same with product and sum in one instruction, and a load as a separate one: as many instructions. %1 register letter, %2 bytes of a vector
 %macro TRIAD_FMA 2
 %assign step 0
 %rep 256 / %2
@@ -173,7 +173,7 @@ KERNEL k_triad_avx512_fma, ISA_AVX512, 19, 8, 4, 768, 6, 3
 	ret
 ENDKERNEL k_triad_avx512_fma
 
-; Half an iteration a turn, and the factor's array first: what keeps up with gcc's loop where a and b are one array (daxpy).
+; Half an iteration per turn, and the factor's array loaded first: as fast as gcc's loop where a and b are one array (daxpy).
 %assign STREAM_TURNS 2
 KERNEL k_triad_short_avx_fma, ISA_AVX | ISA_FMA, 38, 16, 8, 768, 9, 3
 	STREAM_HEAD_AVX

@@ -26,7 +26,7 @@
 	WARM_COPY
 %endmacro
 
-; %1 name, %2 loads a line, %3 stores a line, %4 a line
+; %1 name, %2 loads per line, %3 stores per line, %4 macro of these accesses
 %macro WARM 4
 KERNEL %1, 0, 16 * (%2 + %3) + 4, 16 * %2, 16 * %3, 128 * (%2 + %3), 4, 3
 	xor r10d, r10d

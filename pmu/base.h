@@ -1,6 +1,6 @@
 /* pmu/base.h: definitions for every layer: integer types, statuses, a few helpers.
  *
- * The rooms below efi/ and runner/ know no operating system and no C library: they are compiled freestanding, once, and the
+ * The layers below efi/ and runner/ use no operating system and no C library: they are compiled freestanding, once, and the
  * same objects are linked into the UEFI application and the host command. */
 #ifndef PMU_BASE_H
 #define PMU_BASE_H
@@ -38,8 +38,8 @@ void *memmove(void *to, const void *from, size_t bytes);
 void *memset(void *to, int value, size_t bytes);
 int memcmp(const void *a, const void *b, size_t bytes);
 
-/* An emulator continues from one piece of translated code to another without a lookup only within a page (QEMU,
- * translator_use_goto_tb), so what each simulated instruction or line runs through begins on its own page. */
+/* An emulator chains blocks of translated code without a lookup only within a page (QEMU, translator_use_goto_tb). So a
+ * function that runs for each simulated instruction or line begins on its own page. */
 #define OWN_PAGE __attribute__((noinline, aligned(4096)))
 
 #endif

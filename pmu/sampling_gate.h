@@ -1,9 +1,10 @@
 /* pmu/sampling_gate.h: registers by which sampling into the debug store begins and ends.
  *
- * The processor writes a record whenever an armed event retires, to the address in IA32_DS_AREA, which is mapped while a job
- * runs and at no other time. Therefore drivers prepare all other registers, and the job itself writes these: on before the
- * kernel in the list's order, off after it in the opposite order (asm/measure_sampled.asm, k_measure_sampled). A register whose two values are
- * equal is not written after the kernel: it holds the sample itself. For a job that does not end normally k_measure_off is called (struct job, `undo`). */
+ * The processor writes a record whenever an armed event retires, to the address in IA32_DS_AREA, which is mapped only while a
+ * job runs. Therefore drivers prepare all other registers, and the job itself writes these: on before the kernel in the list's
+ * order, off after it in reverse order (asm/measure_sampled.asm, k_measure_sampled). A register whose two values are equal is
+ * not written after the kernel: it holds the sample itself. After a job that did not end k_measure_off is called (struct job,
+ * `undo`). */
 #ifndef PMU_SAMPLING_GATE_H
 #define PMU_SAMPLING_GATE_H
 
@@ -13,7 +14,7 @@
 struct sampling_gate {
 	unsigned count;
 	struct { uint32_t msr; uint64_t on, off; } list[MEASURE_GATES_MAX];
-	uint64_t settle_tsc;    /* how long records may still land after that */
+	uint64_t settle_tsc;    /* TSC ticks after `off` in which records may still be written */
 };
 
 static inline bool sampling_gate_closes(const struct sampling_gate *g, unsigned i) { return g->list[i].on != g->list[i].off; }

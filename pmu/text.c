@@ -140,7 +140,7 @@ void text_vfmt(struct text *t, const char *format, va_list args)
 		case '%':
 			text_char(t, '%');
 			break;
-		default: /* not in the subset: shown, so that it is seen */
+		default: /* not in the subset: printed as it stands, to be noticed */
 			text_char(t, '%');
 			if (!*p)
 				p--;
@@ -214,7 +214,7 @@ bool text_fold(struct text *t, const char **lines, unsigned columns, unsigned ha
 		size_t room = columns - (more ? first : 0), n = (size_t)(end - at);
 
 		if (n > room) {
-			/* the last blank up to which everything fits; else the first one */
+			/* break at the last blank that fits, else at the first one */
 			for (n = room; n > (more ? 0 : indent) && at[n] != ' '; n--) { }
 			if (n <= (more ? 0 : indent))
 				for (n = room; at + n < end && at[n] != ' '; n++) { }

@@ -24,13 +24,13 @@ void text_fmt(struct text *t, const char *format, ...) __attribute__((format(pri
 void text_vfmt(struct text *t, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
 /* A fixed-point number: value / 10^decimals, e.g. text_fixed(t, 39967, 3) -> 39.967. */
 void text_fixed(struct text *t, int64_t value, unsigned decimals);
-/* The same, or JSON's null for what is not known. */
+/* The same, or JSON's null if the value is not known. */
 void text_fixed_or_null(struct text *t, int64_t value, unsigned decimals, bool known);
 /* The inside of a JSON string: quotes, backslashes and control bytes escaped,
  * bytes that are not valid UTF-8 replaced by U+FFFD. */
 void text_json(struct text *t, const char *s);
 
-/* Words with one blank between them: Intel pads the names of its processors. */
+/* Words separated by single blanks: Intel pads the names of its processors. */
 void text_words(struct text *t, const char *s);
 /* Appends the next line of *lines, with its end, to t and moves *lines past it. A line of more than `columns` characters is broken at blanks and
  * continues `hang` columns to the right of its beginning; a word without blanks stays whole. False: there was no line. */
@@ -42,7 +42,7 @@ bool str_starts(const char *s, const char *prefix);
 /* Shell-like match of a whole string: '*' any run, '?' any one character. */
 bool str_glob(const char *pattern, const char *s);
 void str_copy(char *to, size_t capacity, const char *from);
-/* Text of a file that goes into a message: control characters, which would break its line or steer a terminal, become '?'. */
+/* Makes text of a file fit for a message: control characters, which would break the line or control a terminal, become '?'. */
 void str_one_line(char *s);
 /* `from` as part of a file's name on FAT and Linux: letters, digits, '.', runs of anything else as one '-',
  * at most 40 characters, never empty ("unknown"). */

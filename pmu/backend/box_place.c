@@ -1,6 +1,6 @@
-/* pmu/backend/box_place.c: windows of functions, and what was found.
+/* pmu/backend/box_place.c: finds the boxes that the machine locates, by windows of functions or by discovery tables (box_table.c).
  *
- * A window: a register of a function on the socket's uncore bus has the upper part of an address, a further one of each block of boxes the lower part
+ * A window: a register of a function on the socket's uncore bus has the upper part of an address, a further one for each block of boxes the lower part
  * (Linux 6.12, uncore_snbep.c, snr_uncore_mmio_map). */
 #include "pmu/backend/box_place.h"
 
@@ -10,7 +10,7 @@
 #define PCI_DEVICES      32
 #define PCI_FUNCTIONS    8
 #define PCI_HEADER       0x0Cu
-#define PCI_SEVERAL      (1u << 23) /* of its header type: functions */
+#define PCI_SEVERAL      (1u << 23) /* header type: the device has several functions */
 
 bool box_place_told(const struct uncore_box *b) { return b->window.id || b->type; }
 
@@ -51,7 +51,7 @@ static bool read32(const struct access *a, struct pci_address at, unsigned reg, 
 	return a->ops->pci_read32(a->self, at, value) == ST_OK;
 }
 
-/* The boxes of a type at one function; boxes whose block's register is 0 are absent. */
+/* Adds the boxes of a type that one function locates; boxes whose block's register is 0 are absent. */
 static void take_window(const struct access *a, const struct processor *p, unsigned box, struct pci_address function, unsigned teller, struct box_places *out)
 {
 	const struct uncore_box *b = &p->boxes[box];
@@ -75,7 +75,7 @@ static void take_window(const struct access *a, const struct processor *p, unsig
 	}
 }
 
-/* Numbers a function that locates boxes; false: there are too many. */
+/* Numbers a function that locates boxes, by its bus; false: there are too many. */
 static bool number(struct box_places *out, struct pci_address function, unsigned *teller)
 {
 	for (*teller = 0; *teller < out->tellers; ++*teller)
@@ -104,10 +104,10 @@ static void find_windows(const struct access *a, const struct processor *p, unsi
 	}
 }
 
-/* --- all of them ------------------------------------------------------------------------------- */
+/* --- search ------------------------------------------------------------------------------------ */
 
-/* Functions 1 to 7 of a device exist only beside a function 0 that says so (PCI 3.0, 6.2.1). Buses of such processors begin with a device 0, and a
- * bus behind a bridge has only that one: without it the bus is empty. */
+/* Functions 1 to 7 of a device exist only beside a function 0 that says so (PCI 3.0, 6.2.1). On these processors a bus has a device 0, and behind a
+ * bridge only that one: without it the bus is empty. */
 static void find_tables(const struct access *a, const struct processor *p, unsigned segment, unsigned bus, bool *answers, struct box_places *out)
 {
 	unsigned functions = 1;

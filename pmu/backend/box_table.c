@@ -1,14 +1,14 @@
 /* pmu/backend/box_table.c: a discovery table of uncore boxes.
  *
  * An extended capability of a function (23H, designated vendor-specific) whose entry id is 1 names one of the function's base addresses. There a header of
- * three quadwords tells the distance of units and how many there are at most; each unit has three: its counters, their offsets, the address of its control, its
- * type and number (Linux 6.12, uncore_discovery.h). What a table says is believed only where the processor's description knows the type, and
- * within the bounds that it sets: all of it comes from firmware's memory. */
+ * three quadwords has the distance of units and their maximum number; each unit has three quadwords: its counters, their offsets, the address of its control,
+ * its type and number (Linux 6.12, uncore_discovery.h). A unit is accepted only if the processor's description has its type, and within the bounds that the
+ * description sets: the whole table comes from firmware's memory. */
 #include "pmu/backend/box_place.h"
 
 #define CAPABILITY_FIRST  0x100u
 #define CAPABILITY_LAST   0xFF0u
-#define CAPABILITIES_MOST 64 /* ends a list that is a cycle */
+#define CAPABILITIES_MOST 64 /* ends a cyclic list */
 #define VENDOR_SPECIFIC   0x23u
 #define VENDOR_CXL        0x1E98u
 #define ENTRY_COUNTERS    1u
@@ -27,7 +27,7 @@ static bool read32(const struct access *a, struct pci_address at, uint32_t reg, 
 	return a->ops->pci_read32(a->self, at, value) == ST_OK && *value != UINT32_MAX;
 }
 
-/* The address that base register `n` holds: of memory, of 32 or 64 bits. */
+/* The memory address, of 32 or 64 bits, in base register `n`. */
 static bool base_of(const struct access *a, struct pci_address function, unsigned n, uint64_t *base)
 {
 	uint32_t low, high = 0;
@@ -64,7 +64,7 @@ static void refuse(struct box_places *out, const char *why)
 		out->why = why;
 }
 
-/* Bytes, or registers, from a unit's control on that its description may touch. */
+/* Distance, in bytes or MSRs, from a unit's base to the last one that its description may access. */
 static uint64_t reach_of(const struct uncore_box *b, const struct box_place *at)
 {
 	const uint32_t bytes = b->space == UNCORE_MSR ? 1 : 8;

@@ -98,7 +98,7 @@ static enum status kind_unmap(void *self, struct mapping *m)
 	return u->ops->unmap(u->self, m);
 }
 
-/* The jobs have the backend's numbers while they run. */
+/* Jobs have the backend's core numbers while they run. */
 static enum status kind_run(void *self, struct job *jobs, unsigned n, uint64_t limit_tsc)
 {
 	const struct core_kind *k = self;

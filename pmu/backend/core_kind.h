@@ -1,7 +1,7 @@
-/* pmu/backend/core_kind.h: of a machine with cores of several kinds, those of one kind as a machine of their own.
+/* pmu/backend/core_kind.h: a layer that presents the cores of one kind of a hybrid machine as a machine of their own.
  *
- * Cores of a kind have the same CPUID leaf 0x1A EAX (SDM volume 2A): [31:24] 0x40 large, 0x20 small, [23:0] its model. Behind the layer they are
- * numbered from 0; what a core has of its own (registers, counters, areas of the address space) is theirs, and nothing reaches a core of another kind. */
+ * Cores of a kind have the same CPUID leaf 0x1A EAX (SDM volume 2A): [31:24] 0x40 large, 0x20 small, [23:0] its model. The layer numbers them from 0:
+ * registers, counters and areas of the address space by core are those of its cores, and no access reaches a core of another kind. */
 #ifndef PMU_CORE_KIND_H
 #define PMU_CORE_KIND_H
 
@@ -9,11 +9,11 @@
 
 #define CORE_KINDS_MAX 4
 
-/* A kind of core: the names that users have for it, "p" large, "e" small, "lpe" a second kind of small ones; where its cores are. */
+/* A kind of core: its name ("p" large, "e" small, "lpe" a second kind of small ones), its CPUID leaf 0x1A EAX, its first core and their number. */
 struct core_kind_range { const char *name; uint32_t kind; unsigned first, count; };
 
-/* The kinds of a machine, in the order of their first cores; cores apart from the first run of their kind are left out. 0: leaf 0x1A reports
- * nothing, or CPUID fails: all cores are assumed to be alike. */
+/* The kinds of a machine, in the order of their first cores; of each kind only the first contiguous range of cores. Returns their number; 0: leaf
+ * 0x1A reports nothing, or CPUID fails: all cores are assumed to be alike. */
 unsigned core_kinds(const struct access *a, struct core_kind_range kinds[CORE_KINDS_MAX]);
 
 struct core_kind {
@@ -22,9 +22,9 @@ struct core_kind {
 	struct core_kind_range range;
 };
 
-/* All cores together, as a kind of the name "all". */
+/* All cores together, as one more kind. */
 #define CORE_KIND_ALL "all"
-/* All names of kinds, "" first: for cores that are not distinguished. */
+/* All names of kinds; the first, "", is for cores of kinds that are not distinguished. */
 #define CORE_KIND_NAMES 5
 extern const char *const core_kind_names[CORE_KIND_NAMES];
 

@@ -44,7 +44,7 @@ static enum status dry_run_cpuid(void *self, unsigned core, uint32_t leaf, uint3
 	struct dry_run *d = self;
 	const struct dry_run_register *r = leaf == CPUID_POWER ? find(d, core, IA32_MISC_ENABLE) : NULL;
 	enum status s = d->under->ops->cpuid(d->under->self, core, leaf, subleaf, out);
-	if (r && (r->value >> 38 & 1) != 0) /* SDM 14.3.2.1: turbo off is no turbo in EAX[1] */
+	if (r && (r->value >> 38 & 1) != 0) /* SDM 14.3.2.1: EAX[1] is 0 while turbo is off */
 		out->eax &= ~2u;
 	return s;
 }
@@ -59,7 +59,7 @@ static enum status dry_run_rdmsr(void *self, unsigned core, uint32_t msr, uint64
 	return ST_OK;
 }
 
-/* Keeps a value in r, or where it is NULL in a new register. */
+/* Stores a value in r or, if that is NULL, in a new register. */
 static enum status keep(struct dry_run *d, struct dry_run_register *r, struct dry_run_register fresh, uint64_t value)
 {
 	if (!r) {

@@ -1,6 +1,6 @@
-/* pmu/backend/dry_run.h: a layer over any backend that changes nothing: writes are kept beside the machine and read back
- * from there, and no kernel runs. Reads of what was not written pass, as do CPUID, the TSC and memory. So the code above
- * makes the accesses that it would make, and the machine stays as it is.
+/* pmu/backend/dry_run.h: a layer over any backend that changes nothing: it stores the writes itself, reads of those registers
+ * return the stored values, and no kernel runs. Reads of other registers reach the backend, as do CPUID, the TSC and mappings
+ * of memory. So the code above makes the accesses of a real run, and the machine stays unchanged.
  *
  * Not modelled: effects of a write on other registers (write 1 to clear), counting, faults of writes. */
 #ifndef PMU_DRY_H

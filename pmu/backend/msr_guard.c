@@ -20,7 +20,7 @@ static const struct writable_msr *listed(struct msr_guard *g, uint32_t msr)
 
 enum afterwards { PUT_BACK, LEFT };
 
-/* One register of a function; several entries may share a register (fields of filters). */
+/* Matches the access against one register of a function; several entries may share a register (fields of filters). */
 static void take(struct pci_address at, uint32_t reg, uint64_t bits, enum afterwards afterwards, const struct uncore_device *d, const char *what,
                  struct msr_guard_pci *out)
 {
@@ -107,7 +107,7 @@ static enum status save(struct msr_guard *g, unsigned core, uint32_t msr, struct
 	return ST_OK;
 }
 
-/* A freeze of all boxes of a socket, which no register shows: they have to be released at the end. */
+/* Records a freeze of all boxes of a socket, which no register shows: they must be released at the end. */
 static enum status note_freeze(struct msr_guard *g, unsigned core, uint32_t msr, uint64_t value)
 {
 	for (unsigned b = 0; b < g->processor->box_count; b++) {
@@ -122,7 +122,7 @@ static enum status note_freeze(struct msr_guard *g, unsigned core, uint32_t msr,
 	return ST_OK;
 }
 
-/* Keeps the register of an access that raised a fault; returns its status. */
+/* Records the register of an access that raised a fault; returns its status. */
 static enum status note_msr(struct msr_guard *g, unsigned core, uint32_t msr, enum status status)
 {
 	if (status == ST_FAULT)
@@ -177,7 +177,7 @@ static enum status msr_guard_wrmsr(void *self, unsigned core, uint32_t msr, uint
 	return note_msr(g, core, msr, g->under->ops->wrmsr(g->under->self, core, msr, value));
 }
 
-/* Whether the function at that place is the described one: compares its id, read once per function. */
+/* Whether the function at that address is the described one: compares its id, read once per function. */
 static enum status identify(struct msr_guard *g, struct pci_address at, const struct uncore_device *device, bool *good)
 {
 	uint32_t id;
@@ -206,7 +206,7 @@ static struct msr_guard_saved *find_saved_pci(struct msr_guard *g, struct pci_ad
 	return NULL;
 }
 
-/* The same for boxes that the machine locates: their functions have this vendor's id. */
+/* The same for boxes that the machine locates: only the vendor's id of their functions is known. */
 static bool listed_pci(struct msr_guard *g, struct pci_address at, struct msr_guard_pci *out, bool *good)
 {
 	struct msr_guard_placed r;

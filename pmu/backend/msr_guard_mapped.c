@@ -23,7 +23,7 @@ enum status msr_guard_mapped_base(const struct access *a, const struct uncore_bo
 	return (id & 0xFFFF) == PCI_VENDOR_INTEL && (window & b->map_enable) == b->map_enable && *base ? ST_OK : ST_MISSING;
 }
 
-/* A register of `bytes` at `reg` of a box's instance, if the offset is in it: the whole register or nothing. */
+/* Matches the offset against a register of `bytes` at `reg` of a box's instance: only its first byte, so that it is accessed whole. */
 static void take(uint32_t offset, uint32_t reg, unsigned bytes, uint64_t bits, enum afterwards afterwards, const char *what, struct msr_guard_placed *out)
 {
 	if (offset == reg)

@@ -1,12 +1,12 @@
-/* pmu/backend/msr_guard_placed.c: registers of uncore boxes that the machine locates: those that the processor's description lists. */
+/* pmu/backend/msr_guard_placed.c: the guard's part for uncore boxes that the machine locates: finds a register in the processor's description. */
 #include "pmu/backend/msr_guard.h"
 
 enum afterwards { PUT_BACK, LEFT };
 
 struct register_search { const struct uncore_box *b; uint64_t offset; struct msr_guard_placed *out; };
 
-/* Whether the register of `bits` at `reg` is the one that is sought. In configuration space each half counts as a register; a wide one in memory
- * is written whole. */
+/* Matches the register of `bits` at `reg` against the one sought. In configuration space each half is a register; a wide one in memory is written
+ * whole. */
 static void take(const struct register_search *k, uint32_t reg, uint64_t bits, unsigned bytes, enum afterwards afterwards, const char *what)
 {
 	const bool pci = k->b->space == UNCORE_PCI, high = pci && bits >> 32 && k->offset == reg + 4u;

@@ -2,7 +2,7 @@
 #include "pmu/backend/trace.h"
 #include "pmu/sampling_gate.h"
 
-/* The next entry; a scratch entry if the list is full. */
+/* Passes the entry to the sink or appends it to the list; counts it as dropped if the list is full. */
 static void record(struct trace *t, struct trace_entry e, enum status status)
 {
 	e.status = (uint8_t)status;

@@ -29,8 +29,8 @@ struct trace_entry {
 	uint32_t subleaf;          /* CPUID's ECX */
 	struct pci_address pci;
 	uint64_t address;          /* MSR, RDPMC's ECX, CPUID's EAX, MMIO address, entry of a job */
-	uint64_t value;            /* written or answered; argument of a job */
-	struct cpuid_regs regs;    /* what CPUID answered */
+	uint64_t value;            /* written or returned; argument of a job */
+	struct cpuid_regs regs;    /* returned by CPUID */
 };
 
 struct trace {
@@ -45,7 +45,7 @@ struct trace {
 };
 
 void trace_init(struct trace *t, const struct access *under, struct trace_entry *entries, unsigned capacity);
-/* One entry as a line without line end. */
+/* One entry as a line, without a newline. */
 void trace_line(struct text *out, const struct trace_entry *e);
 
 #endif

@@ -5,7 +5,7 @@
 #define LEGACY_COUNT  0xC0010004u
 #define LEGACY_COUNTERS 4u
 #define CORE_SELECT   0xC0010200u /* select and count alternate */
-#define CORE_COUNTERS 6u          /* where leaf 0x80000022 does not tell */
+#define CORE_COUNTERS 6u          /* if leaf 0x80000022 does not report their number */
 #define CORE_COUNTERS_MAX 16u
 #define COUNTER_BITS  48u         /* APM volume 2, 13.2.1 */
 
@@ -16,7 +16,7 @@
 #define MSR_IBS_OP_CTL 0xC0011033u
 #define LEAF_PERFMON  0x80000022u
 #define PERFMON_V2    1u                 /* EAX */
-#define PERFMON_LBR   2u                 /* and EBX[9:4]: how many */
+#define PERFMON_LBR   2u                 /* EAX; EBX[9:4]: number of records */
 
 uint32_t amd_select_msr(const struct cpu *cpu, unsigned counter)
 {

@@ -10,7 +10,7 @@
 
 #include "pmu/core/cpu.h"
 
-/* Fills in *cpu's counters from CPUID and its descriptor, whose registers they must be. Without any, cpu->pmu_absent says why. */
+/* Fills in *cpu's counters from CPUID, as far as the descriptor lists their registers. If there are none, cpu->pmu_absent says why. */
 void amd_identify(const struct access *a, struct cpu *cpu);
 /* Registers of counter `counter`. */
 uint32_t amd_select_msr(const struct cpu *cpu, unsigned counter);

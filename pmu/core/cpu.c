@@ -58,7 +58,7 @@ static void read_signature(struct probe *p)
 	cpu->hypervisor = probe_bits(p->one.ecx, 31, 31);
 }
 
-/* A processor of two kinds whose small cores firmware has switched off tells no type: what is left are the large ones. */
+/* A hybrid processor whose small cores firmware has switched off reports no core type: the remaining cores are large. */
 static uint8_t core_type(uint32_t kind)
 {
 	return kind ? (uint8_t)(kind >> 24) : CORE_TYPE_CORE;
@@ -158,7 +158,7 @@ static void read_topology(struct probe *p)
 	}
 }
 
-/* Of the counters from `first` on, those that the descriptor lists: the guard allows no others. */
+/* The counters of `mask` that the descriptor lists, counter n by MSR first + n: the guard allows no others. */
 static uint32_t listed(const struct processor *p, uint32_t first, uint32_t mask)
 {
 	uint32_t found = 0;
@@ -169,7 +169,7 @@ static uint32_t listed(const struct processor *p, uint32_t first, uint32_t mask)
 	return mask & found;
 }
 
-/* Architectural last-branch records (SDM volume 2A, CPUID leaves 07H and 1CH): bit n of EAX tells a depth of 8 * (n + 1). */
+/* Architectural last-branch records (SDM volume 2A, CPUID leaves 07H and 1CH): bit n of EAX: a depth of 8 * (n + 1) is supported. */
 static void read_branch_records(struct probe *p)
 {
 	struct cpuid_regs r;
@@ -182,7 +182,7 @@ static void read_branch_records(struct probe *p)
 		.levels = probe_bits(r.ebx, 0, 0), .kinds = probe_bits(r.ebx, 1, 1), .mispredicted = probe_bits(r.ecx, 0, 0) };
 }
 
-/* Family 15's counters, which no leaf of CPUID tells. */
+/* Family 15's counters, which CPUID does not enumerate. */
 static void read_netburst(struct probe *p)
 {
 	struct cpu *cpu = p->cpu;
@@ -198,7 +198,7 @@ static void read_netburst(struct probe *p)
 		const uint32_t cores = logical > 1 && probe_leaf(p, 4, 0, &four) && probe_bits(four.eax, 4, 0) ? probe_bits(four.eax, 31, 26) + 1 : 1;
 		cpu->threads_per_core = (uint16_t)(logical > cores ? logical / cores : 1);
 	}
-	/* Virtual machines and emulators have the processor without them. */
+	/* Virtual machines and emulators lack these registers. */
 	const struct netburst_event *d = &cpu->processor->detectors[0];
 	uint64_t ignored;
 	if (!rdmsr(p, MSR_NETBURST_CCCR0, &ignored) || !rdmsr(p, d->escr[0] ? d->escr[0] : d->escr[1], &ignored)) {
@@ -232,7 +232,7 @@ static void read_pmu(struct probe *p)
 		cpu->pmu_absent = "CPUID leaf 0xA shows no architectural PMU";
 		return;
 	}
-	/* Bit 7 is read-only and 1 wherever counters are usable; a processor without the register has them. */
+	/* Bit 7 is read-only and 1 wherever counters are usable; if the register does not exist, they are usable. */
 	bool readable = rdmsr(p, MSR_MISC_ENABLE, &enable);
 	if (readable && !(enable & MISC_ENABLE_PERFMON)) {
 		cpu->pmu_absent = "IA32_MISC_ENABLE bit 7 is 0: performance monitoring is switched off";
@@ -326,7 +326,7 @@ static bool unlimit(struct probe *p, struct msr_guard *g, struct msr_guard_saved
 
 void cpu_without_counters(struct cpu *cpu)
 {
-	cpu->processor = &processors[processor_count - 1]; /* which assumes nothing */
+	cpu->processor = &processors[processor_count - 1]; /* the generic one, which assumes nothing */
 	cpu->pmu_version = cpu->general_counters = cpu->general_width = cpu->fixed_counters = cpu->fixed_width = 0;
 	cpu->general_mask = cpu->fixed_mask = cpu->ibs = 0;
 	cpu->unlisted = cpu->perf_capabilities = 0;
@@ -338,7 +338,7 @@ void cpu_without_counters(struct cpu *cpu)
 enum status cpu_identify(const struct access *a, struct cpu *cpu)
 {
 	struct probe p = { .a = a, .cpu = cpu };
-	static struct msr_guard g; /* large */
+	static struct msr_guard g; /* too large for the stack */
 	struct msr_guard_saved saved[1];
 	struct cpuid_regs r;
 	uint64_t value;

@@ -18,11 +18,11 @@ struct cpu_cache {
 	bool inclusive;
 };
 
-/* Where the general counters' registers are. */
+/* Layout of the general counters' registers. */
 enum pmu_kind { PMU_INTEL, PMU_AMD_LEGACY, PMU_AMD }; /* PMU_AMD_LEGACY: four counters; PMU_AMD: as CPUID enumerates them */
 
-/* Last-branch records: those of Intel's models, which their descriptors tell (pairs 0 here); AMD's LbrExtV2; Intel's architectural ones. Of the last, whether
- * privilege levels and kinds of branches can be left out, and whether mispredictions are told (CPUID leaf 0x1C). */
+/* Last-branch records: Intel's model-specific ones, which descriptors give (pairs is 0 here); AMD's LbrExtV2; Intel's architectural ones. For the last:
+ * whether they filter by privilege level and by kind of branch, and whether they flag mispredictions (CPUID leaf 0x1C). */
 enum branch_records_kind { BRANCH_RECORDS_MODEL, BRANCH_RECORDS_AMD, BRANCH_RECORDS_ARCHITECTURAL };
 struct cpu_branch_records { uint8_t pairs; enum branch_records_kind kind; bool levels, kinds, mispredicted; };
 
@@ -40,21 +40,21 @@ struct cpu {
 	uint8_t cache_count;
 	struct tlb_facts tlb;     /* from CPUID if enumerated, else from the descriptor */
 	bool tlb_enumerated;      /* CPUID enumerates TLBs: those not in `tlb` are absent */
-	/* architectural PMU, CPUID 0xA; AMD: version 1 has no register that enables all counters together, 2 has */
+	/* architectural PMU, CPUID 0xA; on AMD version 2 has a register that enables all counters together, version 1 has none */
 	uint8_t pmu_kind;         /* enum pmu_kind */
 	uint8_t pmu_version, general_counters, general_width, fixed_counters, fixed_width;
 	uint32_t general_mask, fixed_mask; /* counters that exist and may be used, bit n = counter n */
 	uint64_t unlisted;            /* bits of IA32_PERF_GLOBAL_CTRL of existing counters that no descriptor lists */
 	const char *pmu_absent;       /* why no PMU is usable, NULL if one is */
-	uint32_t extras_absent[CPU_EXTRAS_MAX]; /* MSRs that an event needs beside its select and that do not answer; terminated by 0 */
-	bool any_thread;              /* a counter may count for both threads of its core: AnyThread, version 3 on, unless CPUID 0xA EDX[15] */
+	uint32_t extras_absent[CPU_EXTRAS_MAX]; /* MSRs that events need in addition to the select, and that do not answer; terminated by 0 */
+	bool any_thread;              /* counters can count for both threads of their core: AnyThread, from version 3, unless CPUID 0xA EDX[15] */
 	uint32_t arch_events_missing; /* CPUID 0xA EBX */
 	uint64_t perf_capabilities;   /* MSR 0x345, 0 if there is none */
 	bool pebs;                    /* debug store present, not disabled, record format known */
 	uint32_t ibs;                 /* instruction-based sampling: CPUID 0x8000001B EAX; 0: none */
 	struct cpu_branch_records branch_records; /* last-branch records that CPUID enumerates */
 	uint8_t physical_address_bits;
-	uint16_t threads_per_core, threads_per_package; /* CPUID 0x1F or 0xB, of NetBurst 1 and 4; 0 unknown */
+	uint16_t threads_per_core, threads_per_package; /* CPUID 0x1F or 0xB; on a NetBurst without them 1 and 4; 0 unknown */
 	const struct processor *processor; /* the descriptor that matched, never NULL after ST_OK */
 };
 
@@ -72,10 +72,10 @@ bool cpu_vendor_is_amd(const char *vendor);
 /* Fills *cpu from core 0 of the backend. Checks every leaf: a nonsensical one is ignored. ST_OK also for a processor that
  * only the generic rows describe. */
 MUST_CHECK enum status cpu_identify(const struct access *a, struct cpu *cpu);
-/* Takes from *cpu all that is of its descriptor and its counters: what is left holds of cores of several kinds. */
+/* Gives *cpu the generic descriptor and no counters: what remains applies to cores of several kinds. */
 void cpu_without_counters(struct cpu *cpu);
-/* cpu_check.c: where CPUID contradicts the descriptor, CPUID's value is used, and *t gets the differences, separated by
- * semicolons. false: nothing. */
+/* cpu_check.c: where CPUID contradicts the descriptor, CPUID's value is used. Appends the differences to *t, separated by
+ * semicolons. false: there are none. */
 struct text;
 bool cpu_contradictions(const struct cpu *cpu, struct text *t);
 /* The data (or unified) cache of a level; NULL if there is none. */
@@ -85,7 +85,7 @@ uint64_t cpu_cache_way_bytes(const struct cpu_cache *c);
 /* Level of the last cache, 0 if none is known. */
 unsigned cpu_last_level(const struct cpu *cpu);
 
-/* NetBurst's counters that the processor's quirks leave, bit c for counter c. */
+/* NetBurst's counters, bit c for counter c, without those that the processor's quirks exclude. */
 #define CPU_NETBURST_COUNTERS 18
 #define CPU_NETBURST_COUNTER_BITS 40
 uint32_t cpu_netburst_counters(const struct processor *p);

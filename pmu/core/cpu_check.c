@@ -21,7 +21,7 @@ bool cpu_contradictions(const struct cpu *cpu, struct text *t)
 		return false;
 	if (cpu->perf_capabilities && cpu->pebs && p->pebs_format != 255 && told != p->pebs_format)
 		text_fmt(t, "%sprecise records are of format %u, not %u", n++ ? "; " : "", told, (unsigned)p->pebs_format);
-	/* lists name counters 4 to 7 of a core whose other thread is off, or none of them */
+	/* counters 0 to 3 only: some event lists name counters 4 to 7, which a core has while its other thread is off */
 	const uint32_t lacks = counters_of(p) & 0xF & ~cpu->general_mask;
 	if (lacks)
 		text_fmt(t, "%s%u general counters, events name others", n++ ? "; " : "", (unsigned)cpu->general_counters);

@@ -99,7 +99,7 @@ void freq_lock_clocks(const struct access *a, const struct cpu *cpu, struct freq
 	if (a->ops->cpuid(a->self, 0, 0, 0, &top) == ST_OK && top.eax >= CPUID_POWER &&
 	    a->ops->cpuid(a->self, 0, CPUID_POWER, 0, &power) != ST_OK)
 		power.eax = 0;
-	/* Disabled already, or present and to be disabled. */
+	/* Turbo exists if CPUID reports it or if it is already disabled. */
 	turbo = (power.eax >> 1 & 1) != 0 || (read_msr(a, 0, IA32_MISC_ENABLE, &value) && (value >> MISC_TURBO_OFF & 1) != 0);
 	if (cpu->pmu_kind != PMU_INTEL && a->ops->cpuid(a->self, 0, CPUID_AMD_POWER, 0, &top) == ST_OK)
 		turbo = (top.edx >> 9 & 1) != 0;

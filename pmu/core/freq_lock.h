@@ -1,7 +1,7 @@
 /* pmu/core/freq_lock.h: keeps frequencies constant while rows are measured: turbo, P-state, uncore ratio, as far as the
- * processor's description says how. Run it below the guard, which restores everything. It never enables HWP, which would
+ * processor's description says how. Called through the guard, which restores everything. It never enables HWP, which would
  * last until the next reset; if firmware has enabled it, a requested ratio has no effect and is not written, and each thread
- * asks for the guaranteed level alone instead. */
+ * requests the guaranteed level only. */
 #ifndef PMU_FREQ_LOCK_H
 #define PMU_FREQ_LOCK_H
 
@@ -12,8 +12,8 @@
 
 struct freq_lock_state {
 	const struct freq_lock *lock;
-	uint64_t found, wanted;         /* of the field, on the first processor that could be read; of a base ratio `wanted` also where it was not tried */
-	unsigned already, set, refused; /* number of processors: had it already; keep it now; do not or cannot */
+	uint64_t found, wanted;         /* the field on the first processor that could be read; `wanted` of a base ratio also if it was not tried */
+	unsigned already, set, refused; /* number of processors that had the value; that keep it now; that do not keep it or cannot be read */
 	const char *absent;             /* why it was not tried, NULL if it was */
 };
 

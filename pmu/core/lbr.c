@@ -14,11 +14,12 @@
 #define IA32_LBR_DEPTH 0x14CF       /* how many entries there are; a write clears them all */
 #define CTL_OS         (1u << 1)
 #define CTL_USR        (1u << 2)
-#define CTL_KINDS      (0x7Fu << 16) /* bits 22:16: what is recorded, bit by bit */
+#define CTL_KINDS      (0x7Fu << 16) /* bits 22:16: the recorded kinds of branches, one a bit */
 #define CTL_FILTERS    (CTL_OS | CTL_USR | CTL_KINDS)
 
-/* Where the stack lies: SDM 17.5 (Core 2) and 17.6 (Nehalem and later): IA32_DEBUGCTL records by bit 0, MSR_LBR_TOS tells the newest pair. AMD's (LbrExtV2):
- * DBG_EXTN_CFG records by bit 6, and the first pair is the newest. Architectural: IA32_LBR_CTL records by bit 0 and filters, the first pair is the newest. */
+/* SDM 17.5 (Core 2) and 17.6 (Nehalem and later): bit 0 of IA32_DEBUGCTL starts recording, MSR_LBR_TOS holds the number of the newest pair. AMD's (LbrExtV2):
+ * bit 6 of DBG_EXTN_CFG starts recording, the first pair is the newest. Architectural: bit 0 of IA32_LBR_CTL starts recording, others filter; the first pair is
+ * the newest. */
 static const struct lbr_stack stacks[] = {
 	{ .pairs_most = 8, .info = MSR_LBR_INFO, .from = 0x40, .to = 0x60, .step = 1, .select = 0x1C8, .newest = 0x1C9, .control = 0x1D9, .record = 1 },
 	{ .pairs_most = LBR_PAIRS_MAX, .info = MSR_LBR_INFO, .from = 0x680, .to = 0x6C0, .step = 1, .select = 0x1C8, .newest = 0x1C9, .control = 0x1D9, .record = 1 },
@@ -51,7 +52,7 @@ static bool listed(const struct processor *p, uint32_t msr)
 	return false;
 }
 
-/* The pairs of an architectural stack: what its depth says, of which those that there is room for are the newest. */
+/* Number of pairs to read of an architectural stack: its depth, or the LBR_PAIRS_MAX newest. 0: *why has the reason. */
 static unsigned depth(const struct lbr *l, const char **why)
 {
 	uint64_t pairs;
@@ -96,7 +97,7 @@ enum status lbr_open(struct lbr *l, const struct access *a, const struct cpu *cp
 	return *why ? ST_UNSUPPORTED : ST_OK;
 }
 
-/* The bits of IA32_LBR_CTL that record what a filter leaves, as far as the processor has them. */
+/* The bits of IA32_LBR_CTL that record what a filter does not suppress, as far as the processor has them. */
 static uint64_t recorded(const struct cpu_branch_records *told, uint32_t filter)
 {
 	static const struct { uint32_t suppressed, records; } kinds[] = {
@@ -144,8 +145,8 @@ static uint64_t linear(uint64_t value)
 	return (uint64_t)((int64_t)(value << (64 - ADDRESS_BITS)) >> (64 - ADDRESS_BITS));
 }
 
-/* Whether the pair is one, and whether its branch was mispredicted. Without registers of its own, bit 63 marks that unless it copies the sign (formats 3
- * and 4); on AMD it marks that always. */
+/* Whether the pair holds a branch, and whether that was mispredicted. Without a register for it, bit 63 of the source flags a misprediction if it differs
+ * from the address's sign (formats 3 and 4); on AMD it always does. */
 static bool is_pair(const struct lbr *l, uint64_t from, uint64_t to, uint64_t info, bool *missed)
 {
 	if (l->stack->kind == BRANCH_RECORDS_AMD) {

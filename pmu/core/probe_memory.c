@@ -1,4 +1,4 @@
-/* pmu/core/probe_memory.c: caches and TLBs as CPUID tells them: SDM volume 2A "CPUID", AMD APM volume 3 appendix E. */
+/* pmu/core/probe_memory.c: caches and TLBs as CPUID reports them: SDM volume 2A "CPUID", AMD APM volume 3 appendix E. */
 #include "pmu/core/probe.h"
 
 static void add_cache(struct cpu *cpu, const struct cpu_cache *c)
@@ -38,7 +38,7 @@ static void read_caches_enumerated(struct probe *p, uint32_t number)
 	}
 }
 
-/* AMD before topology extensions: 0x80000005 and 0x80000006. Associativity of the L2 and L3 is coded. */
+/* AMD before topology extensions: 0x80000005 and 0x80000006. Associativity of the L2 and L3 is encoded. */
 static void read_caches_amd(struct probe *p)
 {
 	static const uint16_t ways[16] = { 0, 1, 2, 3, 4, 6, 8, 0, 16, 0, 32, 48, 64, 96, 128, 0xFFFF };
@@ -57,7 +57,7 @@ static void read_caches_amd(struct probe *p)
 	}
 }
 
-/* Leaf 2: descriptors, one a byte, 0 for none. False: there is no such leaf. */
+/* Leaf 2: descriptors, one per byte, 0 for none. False: there is no such leaf. */
 #define DESCRIPTORS 16u
 static bool read_descriptors(struct probe *p, uint8_t code[DESCRIPTORS])
 {
@@ -70,7 +70,7 @@ static bool read_descriptors(struct probe *p, uint8_t code[DESCRIPTORS])
 	return true;
 }
 
-/* tables/cache_descriptors.csv has their meaning. */
+/* tables/cache_descriptors.csv has the descriptors' meaning. */
 static void read_caches_described(struct probe *p)
 {
 	uint8_t code[DESCRIPTORS];
@@ -103,7 +103,7 @@ static void raise_to(uint16_t *field, uint32_t entries)
 		*field = (uint16_t)entries;
 }
 
-/* tables/tlb_descriptors.csv has their meaning. */
+/* tables/tlb_descriptors.csv has the descriptors' meaning. */
 static void read_tlbs_described(struct probe *p)
 {
 	struct tlb_facts *t = &p->cpu->tlb;

@@ -49,7 +49,7 @@ static unsigned block_of(const struct netburst_want *w)
 
 enum { TAGS_COUNTED = 2, TAGS_COUNTED_BY_METRIC }; /* of netburst_event.tags */
 
-/* Rules for a single want, whatever the others are; the text names the bit that violates one. */
+/* The rule that a want violates, whatever counters and ESCRs the others have; NULL: none. */
 static const char *unlawful(const struct netburst_want *wants, unsigned n, unsigned i)
 {
 	const struct netburst_want *w = &wants[i];
@@ -175,7 +175,7 @@ static bool assign_all(struct search *k)
 	return true;
 }
 
-/* A number for each list of registers: the ESCRs of a want, then the counters. */
+/* Appends the registers that the wants need: ESCRs, then counters. */
 static void explain_registers(const struct search *k, struct text *why)
 {
 	uint32_t counters = 0;
@@ -206,7 +206,7 @@ static void explain_collision(struct search *k, struct text *why)
 	const char *before = "";
 	for (unsigned i = 0; i < k->n; i++) {
 		k->left_out |= 1u << i;
-		for (unsigned j = 0; j < k->n; j++) /* a want started by a cascade is left out together with the one that starts it */
+		for (unsigned j = 0; j < k->n; j++) /* a want stays in while another one that its overflow starts does */
 			if (k->wants[j].after == (int)i && !(k->left_out >> j & 1))
 				k->left_out &= ~(1u << i);
 		if (k->left_out >> i & 1 && assign_all(k))

@@ -12,13 +12,13 @@
 #define NETBURST_COUNTERS CPU_NETBURST_COUNTERS
 #define NETBURST_WANTS_MAX 24
 #define NETBURST_COUNTER_BITS CPU_NETBURST_COUNTER_BITS
-#define NETBURST_CCCR_OFF (3u << 16) /* active threads must be 3 on parts without Hyper-Threading, off or on */
+#define NETBURST_CCCR_OFF (3u << 16) /* the active-threads field must be 3 on parts without Hyper-Threading, whether the counter is off or on */
 #define NETBURST_PEBS_COUNTER 16 /* IQ_COUNTER4; 17 for thread 1 */
-#define NETBURST_UOP_TAG (1u << 24) /* IA32_PEBS_ENABLE: replays tag uops */
+#define NETBURST_UOP_TAG (1u << 24) /* IA32_PEBS_ENABLE: replayed uops are tagged */
 
 /* Threads and privilege levels whose events an ESCR detects: its bits 3:0. */
 enum { NETBURST_T0_OS = 8, NETBURST_T0_USR = 4, NETBURST_T1_OS = 2, NETBURST_T1_USR = 1 };
-/* Number of active threads with which a counter counts: CCCR[17:16]. */
+/* Number of active threads at which a counter counts: CCCR[17:16]. */
 enum netburst_active { NETBURST_NONE, NETBURST_SINGLE, NETBURST_BOTH, NETBURST_ANY };
 
 /* A request for one counter. */
@@ -32,15 +32,15 @@ struct netburst_want {
 	bool complement, edge;  /* both need compare */
 	uint8_t threshold;      /* 0 to 15 */
 	bool force_overflow, pmi0, pmi1;
-	uint8_t escr;           /* the one that has to detect it: 0 either, 1 the first, 2 the second */
+	uint8_t escr;           /* the ESCR that must detect it: 0 either, 1 the first, 2 the second */
 	uint64_t start;         /* value that its counter starts from */
 	bool upstream;          /* detected only to tag uops: takes an ESCR and no counter */
-	bool pebs;              /* records: counter 16, for thread 1 counter 17, and an event that counts tagged uops */
+	bool pebs;              /* writes PEBS records: needs counter 16, for thread 1 counter 17, and an event that counts tagged uops */
 	int8_t after;           /* index of the want whose overflow starts this one (cascade), -1: starts by itself */
 	const struct netburst_metric *metric; /* replay_event: which uops are tagged; NULL otherwise */
 };
 
-/* Where it goes. */
+/* The registers of a want. */
 #define NETBURST_NO_COUNTER 0xFF
 struct netburst_assignment {
 	uint16_t escr;          /* MSR */
@@ -58,8 +58,8 @@ uint32_t netburst_cccr_value(const struct netburst_want *w);
 
 /* Assigns each of n wants to an ESCR and one of the `usable` counters. One ESCR detects one event with one mask, tag and
  * choice of threads, for any of its counters; one replay metric applies to all. ST_RANGE: a want violates a rule;
- * ST_UNSUPPORTED: some of them collide; ST_FULL: n is above NETBURST_WANTS_MAX. `why` is one line that names the events and
- * the registers; nothing is assigned then. */
+ * ST_UNSUPPORTED: some of them collide; ST_FULL: n is above NETBURST_WANTS_MAX. After a failure nothing is assigned, and `why`
+ * is one line with the reason; for a collision it names the events and the registers. */
 MUST_CHECK enum status netburst_assign(uint32_t usable, const struct netburst_want *wants, unsigned n,
                                       struct netburst_assignment *assigned, struct text *why);
 
@@ -75,7 +75,7 @@ const char *netburst_lacks(const struct cpu *cpu, const struct event *e);
 /* For access.counts: the content of the event's own ESCR, with its address in bits 63:32. */
 uint64_t netburst_select(const struct cpu *cpu, const struct event *e);
 
-/* The same for events named by rows and users (netburst_drive.c): counters.h's functions call these on such a processor. */
+/* Plans and programs the events that rows and users name (netburst_drive.c). The functions of counters.h call these on NetBurst. */
 MUST_CHECK enum status netburst_plan(const struct cpu *cpu, const struct event *const *events, unsigned n, struct plan *plan,
                                      const char **problem);
 MUST_CHECK enum status netburst_start(const struct access *a, const struct cpu *cpu, const struct plan *plan, unsigned run, unsigned core);

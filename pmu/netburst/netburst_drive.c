@@ -1,9 +1,9 @@
-/* pmu/netburst/netburst_drive.c: events of NetBurst by name: into runs, into registers.
+/* pmu/netburst/netburst_drive.c: plans NetBurst's events into runs, and programs the registers.
  *
- * Runs are filled first fit, the events that leave least choice first: the plan may not be the shortest. The registers are
- * written in the order that never lets a counter see what it should not: all CCCRs off, ESCRs and tagging set, counters
- * zeroed (twice, erratum N15), CCCRs on. There is no switch for all counters at once. The threads of a core have one set of
- * registers: who starts or stops on one of them does so for both. */
+ * Runs are filled first fit, the events with the fewest possible counters first: the plan may not be the shortest. The order
+ * of writes never lets a counter count what it should not: all CCCRs off, ESCRs and tagging set, counters zeroed (twice,
+ * erratum N15), CCCRs on. No register starts all counters at once. The threads of a core share one set of registers: a start
+ * or stop on one of them acts on both. */
 #include "pmu/netburst/netburst.h"
 
 #define PEBS_ENABLE 0x3F1u
@@ -88,14 +88,14 @@ static unsigned wants_of_run(const struct cpu *cpu, const struct plan *plan, uns
 	return n;
 }
 
-/* How many counters an event can have: the event with the fewest comes first. */
+/* Number of counters that can count an event: events with the fewest are planned first. */
 static unsigned choice(const struct cpu *cpu, const struct event *e)
 {
 	const struct netburst_event *d = &cpu->processor->detectors[e->netburst->event];
 	return bit_count((d->counters[0] | d->counters[1]) & cpu->general_mask);
 }
 
-/* Whether slot i fits into its run beside those that are there already. */
+/* Whether the slots that are in a run can be counted together. */
 static bool fits(const struct cpu *cpu, const struct plan *plan, unsigned run)
 {
 	struct netburst_want wants[NETBURST_WANTS_MAX];
@@ -105,7 +105,7 @@ static bool fits(const struct cpu *cpu, const struct plan *plan, unsigned run)
 	struct text why;
 	text_init(&why, reason, sizeof(reason));
 	unsigned n = wants_of_run(cpu, plan, run, 0, wants, own);
-	/* front_end_event counts what any ESCR tags: one kind of tag a run */
+	/* front_end_event counts the uops that any ESCR tags: one kind of tag per run */
 	for (unsigned i = 0; i < n; i++)
 		for (unsigned j = 0; j < i; j++)
 			if (wants[i].tag && wants[j].tag && (wants[i].event != wants[j].event || wants[i].mask != wants[j].mask ||
@@ -139,7 +139,7 @@ enum status netburst_plan(const struct cpu *cpu, const struct event *const *even
 	for (unsigned counters = 1; counters <= NETBURST_COUNTERS; counters++)
 		for (unsigned i = 0; i < n; i++) {
 			unsigned run = 0;
-			/* a cascade goes with the event whose overflow starts it */
+			/* a cascade is in the run of the event whose overflow starts it */
 			const unsigned both = i + 1 < n && events[i + 1]->netburst->cascade ? 2 : 1;
 			if (events[i]->netburst->cascade || choice(cpu, events[i]) != counters)
 				continue;
@@ -160,7 +160,7 @@ enum status netburst_plan(const struct cpu *cpu, const struct event *const *even
 		unsigned assigned_count;
 		enum status s = assign_run(cpu, plan, run, 0, wants, assigned, own, &assigned_count);
 		if (s != ST_OK)
-			return ST_BROKEN; /* it fitted a moment ago */
+			return ST_BROKEN; /* fits() accepted it above */
 		for (unsigned i = 0; i < n; i++)
 			if (plan->slots[i].run == run) {
 				plan->slots[i].counter = assigned[own[i]].counter;

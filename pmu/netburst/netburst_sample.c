@@ -16,7 +16,7 @@
 #define DS_PEBS_RESET     0x40
 #define DS_BUFFER         PAGE_4K /* ours starts after the first page */
 #define RECORD_BYTES      144u
-#define QUIET_PER_SECOND 1000000u /* a record may still land for 1 us, as on later processors */
+#define QUIET_PER_SECOND 1000000u /* a record may still be written for 1 us, as on later processors */
 #define CAPACITY          ((unsigned)((DS_BYTES - DS_BUFFER) / RECORD_BYTES))
 
 static enum status wr(const struct netburst_sample *s, uint32_t msr, uint64_t value)
@@ -46,7 +46,7 @@ static void fill_area(const struct netburst_sample *s, uint64_t period)
 	ds_put(s, DS_PEBS_RESET, start_of(period));
 }
 
-/* What hinders sampling here, whatever the event. */
+/* Why sampling is impossible for any event. */
 static enum status possible(struct netburst_sample *s, const char **why)
 {
 	struct cpuid_regs one;
@@ -116,7 +116,7 @@ enum status netburst_sample_start(struct netburst_sample *s, const struct event 
 	if (st == ST_OK)
 		st = netburst_write(s->a, s->cpu, s->core, last->counter, start_of(period));
 	if (st == ST_OK && !s->precise) {
-		/* the overflow's flag goes, the counter starts anew: written twice (erratum N15) */
+		/* clears the overflow flag and restarts the counter, which is written twice (erratum N15) */
 		uint32_t counter = netburst_counter_msr(last->counter);
 		s->taken.writes = 0;
 		s->taken.again[s->taken.writes].msr = netburst_cccr_msr(last->counter);

@@ -1,9 +1,9 @@
-/* pmu/uncore/uncore.c: one engine for uncore boxes, for those whose counters a global register enables and for those with a
- * control each that a global register, or their own, freezes.
+/* pmu/uncore/uncore.c: one engine for two kinds of uncore boxes: those whose counters a global register enables, and those
+ * that a global register, or each by its own control, freezes.
  *
  * Order of programming and bus lock of the former: guide, after table 21; SDM volume 3B, 18.8.2. Of the latter: manual
  * 331051-002, 2.1.1 (freeze, reset, filters, selects, unfreeze). Selects and counters are zeroed one by one before a box is
- * reset, so that the guarded backend has seen their contents. */
+ * reset, so that the guarded backend has saved their contents. */
 #include "pmu/uncore/uncore.h"
 #include "asm/kernel.h"
 #include "pmu/text.h"
@@ -18,10 +18,10 @@ static unsigned index_of(const struct uncore *u, const struct uncore_box *b) { r
 	for (unsigned i = 0; i < UNCORE_INSTANCES_MAX; i++) \
 		if ((u)->present[socket][index_of(u, b)] >> i & 1)
 
-/* Whether it has a control of its own, or one with the socket's others, that freezes it; otherwise a register starts its counters. */
+/* Whether a control, its own or the socket's, freezes the box; otherwise a global register starts its counters. */
 static bool freezes(const struct uncore_box *b) { return b->global_freeze || b->box_freeze; }
 
-/* A register that resets and freezes it; of one in a discovery table it is at offset 0. */
+/* Whether the box has a register that resets and freezes it; a box in a discovery table has it at offset 0. */
 static bool has_control(const struct uncore_box *b) { return b->box_control || b->type; }
 
 static struct uncore_at at_of(const struct uncore_box *b, unsigned socket, unsigned i)
@@ -71,9 +71,9 @@ enum status uncore_bus_lock(const struct access *a, unsigned core, uint64_t va)
 	return a->ops->run(a->self, &job, 1, 0);
 }
 
-/* --- stop and go ------------------------------------------------------------------------------- */
+/* --- freeze and release ------------------------------------------------------------------------ */
 
-/* A box's own control: sets bits one after the other where setting several at once may fault. */
+/* Writes a box's own control: sets bits one after the other where setting several at once may fault. */
 static enum status write_box(const struct access *a, const struct uncore *u, struct uncore_at at, uint64_t value)
 {
 	const struct uncore_box *b = at.box;
@@ -89,7 +89,7 @@ static enum status write_box(const struct access *a, const struct uncore *u, str
 
 enum change { FREEZE, RELEASE };
 
-/* Freezes or releases the boxes of a run, by the global control or each by its own; once if several share the register. */
+/* Freezes or releases the boxes of a run, by the global control, which is written once for all, or each by its own control. */
 static enum status change_boxes(const struct access *a, const struct uncore *u, const struct uncore_plan *plan, unsigned run,
                                 unsigned socket, enum change change)
 {
@@ -113,7 +113,7 @@ static enum status change_boxes(const struct access *a, const struct uncore *u, 
 	return s;
 }
 
-/* All selects of a box off, all of its instances. */
+/* Switches off all selects of all instances of a box. */
 static enum status selects_off(const struct access *a, const struct uncore *u, unsigned socket, const struct uncore_box *b)
 {
 	enum status s = b->global_control && !b->global_freeze ? wr(a, u, socket, b->global_control, 0) : ST_OK;
@@ -130,7 +130,7 @@ static enum status selects_off(const struct access *a, const struct uncore *u, u
 
 /* --- widths ------------------------------------------------------------------------------------ */
 
-/* What counter 0 of the first instance keeps of all ones; its select is off. */
+/* Width: the bits of all ones that counter 0 of the first instance keeps; its select is off. */
 static enum status probe_width(const struct access *a, struct uncore *u, unsigned socket, const struct uncore_box *b)
 {
 	const uint64_t ones = b->width >= 64 ? UINT64_MAX : (1ull << b->width) - 1;

@@ -7,12 +7,12 @@
 #include "pmu/backend/msr_guard.h"
 #include "pmu/text.h"
 
-/* Without a library: the compiler would call one. */
+/* In place of the builtin, for which the compiler would call a library. */
 static unsigned ones(uint64_t bits) { return bit_count((uint32_t)bits) + bit_count((uint32_t)(bits >> 32)); }
 
 #define PCI_VENDOR_INTEL 0x8086u
 #define PCI_BUSES        256
-#define PCI_BYTES        256 /* of a function that answers on every machine */
+#define PCI_BYTES        256 /* of a function's configuration space, which every machine reaches */
 #define PCI_SEGMENTS     4  /* searched; a segment that no backend reaches ends the search */
 #define MAP_ENTRIES      8
 #define MAP_BITS         3
@@ -65,7 +65,7 @@ static enum status package_of(const struct access *a, unsigned core, uint32_t *p
 	return s;
 }
 
-/* Logical processors that share a last-level cache have the same id above as many bits as count them (AMD64 manual volume 3, CPUID 0x8000001D). */
+/* Logical processors that share a last-level cache have the same id above the bits that number them (AMD64 manual volume 3, CPUID 0x8000001D). */
 static enum status complex_of(const struct access *a, const struct cpu *cpu, unsigned core, uint32_t *complex)
 {
 	const struct cpu_cache *last = cpu_cache(cpu, cpu_last_level(cpu));
@@ -224,7 +224,7 @@ static void find_buses(const struct access *a, struct uncore *u)
 	}
 }
 
-/* Assigns tellers to sockets: by their uncore bus or, where no register names buses, both in their order. */
+/* Assigns a teller to each socket: the one on its uncore bus; tellers with discovery tables in order, to sockets in the order of their package ids. */
 static void find_tellers(const struct access *a, struct uncore *u)
 {
 	uint32_t own[UNCORE_SOCKETS_MAX] = { 0 };
@@ -253,7 +253,7 @@ static unsigned cores_of(const struct cpu *cpu)
 	return cpu->threads_per_core ? cpu->threads_per_package / cpu->threads_per_core : 0;
 }
 
-/* The same by a register of a function, on the bus, or on one of the count_bus next ones where no register names buses. */
+/* Number of instances, from a register of a function on the bus or, where no register names buses, on one of the next count_bus buses. */
 static enum status count_by_device(const struct access *a, const struct uncore_box *b, bool named, const struct uncore_bus *bus, unsigned *n)
 {
 	struct pci_address at = { .segment = bus->segment, .bus = bus->bus };
@@ -303,7 +303,7 @@ static enum status count_of(const struct access *a, const struct uncore *u, unsi
 	return b->count_device.id ? count_by_device(a, b, k->msr != 0, bus, n) : ST_OK;
 }
 
-/* Bit i: instance i is present, as far as a window, a table or CPUID reports it; none if CPUID reports another number of counters than the table. */
+/* Bit i: instance i is present, as far as a window, a table or CPUID reports it; 0 if CPUID reports another number of counters than the description. */
 static uint64_t told_boxes(const struct access *a, const struct uncore *u, unsigned socket, const struct uncore_box *b)
 {
 	struct cpuid_regs r;
@@ -323,7 +323,7 @@ static uint64_t told_boxes(const struct access *a, const struct uncore *u, unsig
 	return (r.ebx >> b->present_counters & 0x3F) == bit_count(r.ecx) * b->counters ? r.ecx : 0;
 }
 
-/* Names the first box that is not where one should be. */
+/* Records the first box of a type that is missing, and why. */
 static void partly(struct uncore *u, unsigned type, unsigned socket, unsigned instance, const struct access *a)
 {
 	struct text t;
@@ -338,7 +338,7 @@ static void partly(struct uncore *u, unsigned type, unsigned socket, unsigned in
 	u->box_lost[type] = a != NULL;
 }
 
-/* Whether an event of the box is what counter c counts. */
+/* Whether counter c counts an event of the box. */
 static bool counted_by(const struct uncore_box *b, unsigned c)
 {
 	for (unsigned i = 0; i < b->event_count; i++)
@@ -367,7 +367,7 @@ static void explain_absent(struct uncore *u, unsigned type, const struct access 
 	}
 }
 
-/* Whether the registers of an instance can be read; those of an absent device read as ones. */
+/* Whether the registers of an instance can be read; those of an absent device read as all ones. */
 static bool answers_at(const struct access *a, const struct uncore *u, struct uncore_at at)
 {
 	const struct uncore_box *b = at.box;

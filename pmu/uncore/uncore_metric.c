@@ -1,6 +1,6 @@
-/* pmu/uncore/uncore_metric.c: see uncore_metric.h. Values are fractions of 64-bit integers; one that does not fit loses the
- * low bits of both halves, at most a part in 2^20. A difference that is less than a part in THIN_PART of what it was taken from is
- * no divisor, and 0 where it is below: counters are read one after the other, and that many counts lie between two readings. */
+/* pmu/uncore/uncore_metric.c: see uncore_metric.h. Values are fractions of 64-bit integers; one that does not fit loses low
+ * bits of numerator and denominator, at most one part in 2^20. A difference below 1/THIN_PART of its minuend is not divided by, and
+ * is 0 if negative: counters are read one after the other, and that many events may occur between two readings. */
 #include "pmu/uncore/uncore_metric.h"
 #include "pmu/text.h"
 
@@ -16,7 +16,7 @@ struct reader {
 	struct uncore_metric_events *events;
 	const uint64_t *counts; /* NULL: only the events are needed */
 	enum status status;
-	const char *why;        /* a value is unknown, in a few words */
+	const char *why;        /* why a value is unknown, in a few words */
 	unsigned depth;
 };
 
@@ -51,7 +51,7 @@ static struct fraction reduced(struct fraction f)
 
 #define UNDER_LEAST (1 << 20)
 
-/* Drops the lowest bit of both halves; false: too few are left. */
+/* Drops the lowest bit of numerator and denominator; false: too few would be left. */
 static bool coarser(struct fraction *f)
 {
 	if (f->under < UNDER_LEAST)
@@ -66,7 +66,7 @@ static struct fraction times(struct reader *r, struct fraction a, struct fractio
 	struct fraction v = { .thin = a.thin || b.thin };
 	a = reduced(a);
 	b = reduced(b);
-	/* crosswise, so that products stay small */
+	/* cancelled crosswise, so that products stay small */
 	const struct fraction ab = reduced((struct fraction){ .over = a.over, .under = b.under }), ba = reduced((struct fraction){ .over = b.over, .under = a.under });
 	a = (struct fraction){ .over = ab.over, .under = ba.under };
 	b = (struct fraction){ .over = ba.over, .under = ab.under };

@@ -23,8 +23,7 @@ struct uncore_metric_events {
 /* The events of a metric. ST_UNSUPPORTED: the processor lacks one (m->lacks); ST_SYNTAX, ST_FULL: an error of the table. */
 MUST_CHECK enum status uncore_metric_events(const struct uncore_metric *m, const struct metric_terms *t, struct uncore_metric_events *out);
 /* Its value in thousandths of m->unit, from the counts of those events in the same order. ST_RANGE: division by zero or by a difference
- * of less than a fiftieth of what it was taken from, a value below zero (0 if it is such a difference) or
- * beyond 64 bits; *why says which. */
+ * below a fiftieth of its minuend, a value below zero (such a difference becomes 0 instead) or one beyond 64 bits; *why says which. */
 MUST_CHECK enum status uncore_metric_value(const struct uncore_metric *m, const struct metric_terms *t, const struct uncore_metric_events *e,
                                     const uint64_t *counts, int64_t *milli, const char **why);
 

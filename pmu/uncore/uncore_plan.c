@@ -101,8 +101,8 @@ static enum status suffixes(struct uncore_slot *s, const char *name)
 	return s->event->filters & ~s->used ? ST_SYNTAX : ST_OK;
 }
 
-/* Whether a filter that s uses would also act on o, which does not request it: o has the same code, or another filter of s. A filter that unit
- * masks or a bit of the select enable acts only on the events that have them. */
+/* Whether a filter that s uses would also act on o, which does not request it: o has the same code, or shares another filter with s. A filter that
+ * unit masks or a bit of the select enable acts only on the events that have them. */
 static bool acts_on(const struct uncore_slot *s, const struct uncore_slot *o, unsigned f)
 {
 	return !uncore_filter_idle(s->box, o->event, f) && !s->box->filters[f].select && (s->used & o->used || (s->event->select == o->event->select && s->event->extended == o->event->extended));
@@ -168,7 +168,7 @@ static bool assign(struct uncore_plan *plan, struct uncore_slot *s, unsigned run
 	return s->event->fixed || take_counter(plan, s, &tried);
 }
 
-/* The occupancy whose counter 0 slot s sees; NULL: none. */
+/* The slot of counter 0 whose occupancy slot s counts; NULL: none. */
 static struct uncore_slot *seen_by(struct uncore_plan *plan, const struct uncore_slot *s)
 {
 	for (unsigned i = plan->count; i-- > 0 && uncore_sees_counter_0(s->box, s->event);)
@@ -177,7 +177,7 @@ static struct uncore_slot *seen_by(struct uncore_plan *plan, const struct uncore
 	return NULL;
 }
 
-/* The first run in which s has room, together with the occupancy that it sees, which moves there. */
+/* Puts s into the first run that has room for it and for the slot whose occupancy it counts, which moves there. */
 static bool assign_any_run(struct uncore_plan *plan, struct uncore_slot *s)
 {
 	struct uncore_slot *seen = seen_by(plan, s);

@@ -1,9 +1,9 @@
-/* pmu/uncore/uncore_register.c: one register of an uncore box, in the address space of its type. A counter in memory is read and written whole, a
- * select as a doubleword: a wider access would reach the register beside it. */
+/* pmu/uncore/uncore_register.c: reads and writes one register of an uncore box, in the address space of its type. A memory-mapped counter is accessed
+ * whole, a select as a doubleword: a wider access would reach the next register. */
 #include "pmu/uncore/uncore.h"
 
 #define SELECT_BYTES 4u
-#define READS_MOST 8 /* of a counter whose high half changes in between: it carries once per 2^32 events */
+#define READS_MOST 8 /* of a counter whose high half changes between reads: it carries once per 2^32 events */
 
 const struct uncore_bus *uncore_bus_of(const struct uncore *u, const struct uncore_box *box, unsigned socket)
 {
@@ -12,7 +12,7 @@ const struct uncore_bus *uncore_bus_of(const struct uncore *u, const struct unco
 	return box->io_bus ? &u->io_bus[socket] : &u->bus[socket];
 }
 
-/* The location that the machine reports for an instance; NULL: it lies where the table has it. */
+/* The location that the machine reports for an instance; NULL: the table's applies. */
 static const struct box_place *place_of(const struct uncore *u, struct uncore_at at)
 {
 	return box_place_told(at.box) ? box_place_of(&u->places, (unsigned)(at.box - u->cpu->processor->boxes), u->teller[at.socket], at.instance) : NULL;
