@@ -8,6 +8,7 @@
 #define MATRIX_SAMPLES_SIMULATED 3u
 #define MATRIX_SAMPLES 21u
 #define ASTRAY_PART 4u            /* more than 1/N of unproven samples are not chance */
+#define STRANGE_PART 8u           /* more than 1/N of pairs that contradict the proof are not chance */
 #define SHARE_LEAST 5u            /* a mode has at least one sample in N */
 
 size_t matrix_bytes(const struct bench *b)
@@ -168,6 +169,39 @@ static enum status one_reader(struct matrix_run *p, enum relation relation)
 	return st;
 }
 
+/* Whether that count of a pair contradicts the proof: by more than half of its loads, which is more than what a wrapper's lines add. */
+static bool strange(const struct matrix_run *p, const struct matrix_cell *c, unsigned e)
+{
+	const struct row_proof *proof = &p->counting.proofs[e];
+	const int64_t loads = p->row->window, milli = (int64_t)c->counts[e] * 1000;
+
+	return milli + 500 * loads < proof->low_milli * loads || milli - 500 * loads > proof->high_milli * loads;
+}
+
+/* The median of all pairs hides those of another relation, which firmware has reported wrongly: the row is unproven if they are many, and names one. */
+static bool pairs_agree(const struct matrix_run *p, struct text *reason)
+{
+	unsigned found = 0, first = 0, event = 0;
+
+	for (unsigned i = 0; i < p->matrix->cells; i++)
+		for (unsigned e = 0; e < p->counting.proof_count; e++)
+			if (strange(p, &p->matrix->cell[i], e)) {
+				if (!found++) {
+					first = i;
+					event = e;
+				}
+				break;
+			}
+	if (found * STRANGE_PART <= p->matrix->cells)
+		return true;
+	const struct matrix_cell *c = &p->matrix->cell[first];
+
+	text_fmt(reason, "%u of %u pairs contradict it: lines of core %u, loaded by core %u: %s ", found, p->matrix->cells, c->owner, c->reader, p->counting.expressions[event]->text);
+	text_fixed(reason, mul_div(c->counts[event], 1000, p->row->window), 3);
+	text_fmt(reason, " per load");
+	return false;
+}
+
 static void reduce(struct matrix_run *p, struct row_result *out)
 {
 	int64_t *work = p->b->host->get(p->b->host->self, 2 * p->matrix->cells * sizeof(*work)), per_load[ROW_PROOFS_MAX];
@@ -208,7 +242,7 @@ static void reduce(struct matrix_run *p, struct row_result *out)
 		int64_t micro[ROW_EVENTS_MAX] = { 0 };
 
 		micro[p->counting.instructions] = mul_div(p->instructions, 1000000, p->loads);
-		if (evidence_work_holds(&p->counting, &p->set, micro, "load", out))
+		if (evidence_work_holds(&p->counting, &p->set, micro, "load", out) && pairs_agree(p, &reason))
 			out->status = out->noisy ? ROW_NOISY : ROW_OK;
 	} else {
 		text_fmt(&reason, "counted %s, over all pairs", out->proof);

@@ -349,6 +349,47 @@ static void test_cores_arrays_beyond_memory_are_told(void **state)
 	close_run(&r);
 }
 
+/* Firmware that numbers six cores of two L2s in one go: by CPUID four of them share the first. */
+static struct { struct access_ops ops; const struct access *under; } numbered;
+
+static enum status numbered_cpuid(void *self, unsigned core, uint32_t leaf, uint32_t subleaf, struct cpuid_regs *out)
+{
+	const enum status st = numbered.under->ops->cpuid(self, core, leaf, subleaf, out);
+
+	if (leaf == 1)
+		out->ebx = (out->ebx & 0xFFFFFF) | core << 24;
+	return st;
+}
+
+/* Fewer than half of the pairs have another relation than CPUID says: the median does not show it, the pairs' own counts do. */
+static void test_cores_pairs_of_another_relation_are_unproven(void **state)
+{
+	(void)state;
+	static const char *const threes[][3] = { { "topology", "sockets", "1" }, { "topology", "cores", "6" }, { "l2", "cores", "3" } };
+	static const struct { const char *row, *reason; } pairs[] = {
+		{ "core_to_core.clean_same_l2.latency", "6 of 14 pairs contradict it: lines of core 3, loaded by core 0: L2_LINES_IN.SELF.ANY 1.000 per load" },
+		{ "core_to_core.modified_same_socket.latency", "4 of 16 pairs contradict it: lines of core 4, loaded by core 3: MEM_LOAD_RETIRED.L2_LINE_MISS 0.000 per load" },
+	};
+	static struct loop_run r;
+	static struct access with;
+	char *text = machine_text("core2", threes, COUNT_OF(threes));
+
+	loop_open(&r, text);
+	with = r.guard.access;
+	numbered.under = &with;
+	numbered.ops = *with.ops;
+	numbered.ops.cpuid = numbered_cpuid;
+	r.guard.access.ops = &numbered.ops;
+	loop_suite(&r, "core_to_core.clean_same_l2.latency,core_to_core.modified_same_socket.latency");
+	r.guard.access.ops = with.ops;
+	for (unsigned i = 0; i < COUNT_OF(pairs); i++) {
+		assert_int_equal(memory_host_result(&r.host, pairs[i].row)->status, ROW_UNPROVEN);
+		assert_string_equal(memory_host_result(&r.host, pairs[i].row)->reason, pairs[i].reason);
+	}
+	close_run(&r);
+	free(text);
+}
+
 /* Lists of cores and nodes are checked, and choose those of every row of several. */
 static void test_cores_lists_are_kept_to(void **state)
 {
@@ -467,6 +508,7 @@ int main(void)
 		cmocka_unit_test(test_cores_dead_helper_fails_its_rows_alone),
 		cmocka_unit_test(test_cores_dead_core_ends_every_multicore),
 		cmocka_unit_test(test_cores_arrays_beyond_memory_are_told),
+		cmocka_unit_test(test_cores_pairs_of_another_relation_are_unproven),
 		cmocka_unit_test(test_cores_lists_are_kept_to),
 		cmocka_unit_test(test_cores_windows_beside_a_busy_thread_are_rejected),
 		cmocka_unit_test(test_cores_relations_follow_the_topology),
