@@ -1,5 +1,5 @@
 ; asm/blob.asm: all kernels and the measuring wrapper, assembled as one piece. A new file of kernels
-; needs one more %include here.
+; needs one more KERNEL_FILE here.
 %include "asm/kernel.inc"
 
 section .kernel_meta

@@ -3,8 +3,8 @@
 
 ; uint64_t k_branch_conditional(const uint8_t *choices /* rdi */, uint64_t iterations /* rsi */)
 ;   for each iteration: if (choices[iteration]) rax += 1 else rax += 1, by a branch
-; Random choices mispredict every second time, constant ones never. Both arms have the same number of
-; instructions, 8 or 7: the arm that is jumped to has one jump less and a NOP more.
+; Random choices mispredict every second time, constant ones never. With either arm an iteration has
+; 8 instructions: the arm that is jumped to has a NOP in place of the other's jump.
 KERNEL k_branch_conditional, 0, 8, 1, 0, 1, 3, 1
 	xor eax, eax
 	LOOP_ALIGN

@@ -1,4 +1,4 @@
-; asm/cores.asm: what another core does to the nodes of a chase before the measurement.
+; asm/cores.asm: kernels for measurements with several cores: bring nodes of a chase into a core's caches, load memory, share a line.
 
 ; uint64_t k_touch_chain(void *start /* rdi */, uint64_t iterations /* rsi */)
 ;   p = start; for each iteration: p = *p; return p

@@ -38,7 +38,7 @@ ENDKERNEL %1
 FORWARD_FAIL k_forward_fail, 4
 FORWARD_FAIL k_forward_fail_base, 64
 
-; %1 name, %2 store (destination given as an offset), %3 the same for the baseline, %4 load.
+; %1 name, %2 store, %3 unused, %4 load, %5 bytes stored and loaded an iteration.
 ; uint64_t %1(void *buffer /* rdi */, uint64_t iterations /* rsi */)
 ;   for each iteration: 4 times: store to buffer; load from buffer, which the next store depends on
 ; The baseline stores exactly the bytes that are loaded. 10 instructions.
@@ -56,7 +56,8 @@ KERNEL %1, 0, 10, 4, 4, %5, 4, 1
 	LOOP_END rsi
 ENDKERNEL %1
 %endmacro
-; Names: bytes stored, bytes loaded, and the load's offset in the store, or the store's in the load (m).
+; %1 bytes stored, bytes loaded, and the load's offset in the store, or the store's in the load (m); %2 store, %3 the baseline's store, %4 load,
+; %5 bytes an iteration, %6 the baseline's.
 %macro FORWARD_PAIR 6
 FORWARD k_forward_%1, {%2}, 0, {%4}, %5
 FORWARD k_forward_%1_base, {%3}, 0, {%4}, %6

@@ -4,7 +4,7 @@
 ;   for each iteration, c = choices[iteration]: sum = sum * 3 + c; sum += c odd ? 5 : 7, by a branch;
 ;   if (c & 2) sum ^= iteration, by another
 ; Both arms of each branch have the same number of instructions and no NOPs, which retire without executing. 16 instructions
-; an iteration; random choices mispredict one branch in each.
+; an iteration; random choices mispredict one branch an iteration on average.
 KERNEL k_work_branchy, 0, 16, 1, 0, 1, 3, 1
 	xor eax, eax
 	LOOP_ALIGN

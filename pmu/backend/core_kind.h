@@ -1,7 +1,7 @@
 /* pmu/backend/core_kind.h: a layer that presents the cores of one kind of a hybrid machine as a machine of their own.
  *
- * Cores of a kind have the same CPUID leaf 0x1A EAX (SDM volume 2A): [31:24] 0x40 large, 0x20 small, [23:0] its model. The layer numbers them from 0:
- * registers, counters and areas of the address space by core are those of its cores, and no access reaches a core of another kind. */
+ * Cores of a kind have the same CPUID leaf 0x1A EAX (SDM volume 2A): [31:24] 0x40 large, 0x20 small, [23:0] its model. The layer numbers them from 0.
+ * Registers, counters and control areas that belong to a core are reached by that number; no access reaches a core of another kind. */
 #ifndef PMU_CORE_KIND_H
 #define PMU_CORE_KIND_H
 

@@ -1,4 +1,4 @@
-/* pmu/core/probe.h: a processor while it is identified (pmu/core/cpu.c and what it calls). */
+/* pmu/core/probe.h: state while a processor is identified, shared by pmu/core/cpu.c and pmu/core/probe_memory.c. */
 #ifndef PMU_PROBE_H
 #define PMU_PROBE_H
 

@@ -206,7 +206,7 @@ static void explain_collision(struct search *k, struct text *why)
 	const char *before = "";
 	for (unsigned i = 0; i < k->n; i++) {
 		k->left_out |= 1u << i;
-		for (unsigned j = 0; j < k->n; j++) /* a want stays in while another one that its overflow starts does */
+		for (unsigned j = 0; j < k->n; j++) /* a want is kept while one that its overflow starts is kept */
 			if (k->wants[j].after == (int)i && !(k->left_out >> j & 1))
 				k->left_out &= ~(1u << i);
 		if (k->left_out >> i & 1 && assign_all(k))

@@ -72,7 +72,7 @@ uint64_t netburst_select(const struct cpu *cpu, const struct event *e)
 	return (uint64_t)own->event->escr[own->event->escr[0] ? 0 : 1] << 32 | netburst_escr_value(own);
 }
 
-/* All wants of a run; own[i] is the index of slot i's counter among them. */
+/* All wants of a run; own[i] is the index of slot i's own want, which has a counter. */
 static unsigned wants_of_run(const struct cpu *cpu, const struct plan *plan, unsigned run, unsigned thread, struct netburst_want *wants,
                              uint8_t *own)
 {

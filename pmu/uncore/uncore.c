@@ -1,5 +1,5 @@
 /* pmu/uncore/uncore.c: one engine for two kinds of uncore boxes: those whose counters a global register enables, and those
- * that a global register, or each by its own control, freezes.
+ * that are frozen, by a global register or each by its own control.
  *
  * Order of programming and bus lock of the former: guide, after table 21; SDM volume 3B, 18.8.2. Of the latter: manual
  * 331051-002, 2.1.1 (freeze, reset, filters, selects, unfreeze). Selects and counters are zeroed one by one before a box is

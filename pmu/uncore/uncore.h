@@ -17,7 +17,7 @@
 #define UNCORE_BOXES_MAX     16 /* types of boxes */
 #define UNCORE_INSTANCES_MAX BOX_INSTANCES /* of a type in a socket */
 #define UNCORE_NO_TELLER     0xFF
-#define UNCORE_BUSES_MAX     6  /* in the register that names a socket's buses */
+#define UNCORE_BUSES_MAX     6  /* named by a register of the socket */
 
 struct uncore_bus { uint16_t segment; uint8_t bus; bool known; };
 
