@@ -46,12 +46,22 @@ broadwell() {
 	holds broadwell-ep load.dram_remote 'near(v[1], 1024, 5) && v[2] == 8 * 1024 && near(v[3], 1024, 5)' "UNC_C_TOR_INSERTS.MISS_OPCODE:opc=0x182" UNC_Q_RXL_FLITS_G1.DRS_DATA UNC_M_CAS_COUNT.RD
 }
 check "broadwell_ep_s_boxes_see_each_load_of_a_chase" broadwell
-# perfmon's values: local memory is bit 26, and bit 22 one of remote memory's.
-suppliers() {
-	holds broadwell-ep load.dram_local 'v[1] == 1024 && v[2] == 0' OFFCORE_RESPONSE.ALL_DATA_RD.LLC_MISS.LOCAL_DRAM OFFCORE_RESPONSE.ALL_DATA_RD.LLC_MISS.REMOTE_DRAM &&
-		holds broadwell-ep load.dram_remote 'v[1] == 0 && v[2] == 1024' OFFCORE_RESPONSE.ALL_DATA_RD.LLC_MISS.LOCAL_DRAM OFFCORE_RESPONSE.ALL_DATA_RD.LLC_MISS.REMOTE_DRAM
+# Each load of a chase has one answer, by perfmon's values: the event of its supplier and snoop counts it, those of the others nothing.
+suppliers() { # MACHINE LOCAL_DRAM REMOTE_DRAM HITM NO_FWD REMOTE_HITM REMOTE_HIT_FORWARD, each behind OFFCORE_RESPONSE.ALL_DATA_RD.
+	local machine=$1 i=0 w; shift
+	for w in load.dram_local load.dram_remote load.l3_modified_other_core load.l3_clean_other_core load.remote_l3_modified load.remote_l3_clean; do
+		i=$((i + 1))
+		holds "$machine" $w "v[$i] == $([ $i -le 2 ] && echo 1024 || echo 512) && v[1] + v[2] + v[3] + v[4] + v[5] + v[6] == v[$i]" "${@/#/OFFCORE_RESPONSE.ALL_DATA_RD.}" || return 1
+	done
 }
-check "broadwell_ep_s_answers_are_told_by_node" suppliers
+hits=(LLC_HIT.HITM_OTHER_CORE LLC_HIT.HIT_OTHER_CORE_NO_FWD)
+check "broadwell_ep_s_answers_are_told_by_supplier" suppliers broadwell-ep LLC_MISS.LOCAL_DRAM LLC_MISS.REMOTE_DRAM "${hits[@]}" LLC_MISS.REMOTE_HITM LLC_MISS.REMOTE_HIT_FORWARD
+check "haswell_ep_s_answers_are_told_by_supplier" suppliers haswell-ep LLC_MISS.LOCAL_DRAM LLC_MISS.REMOTE_DRAM "${hits[@]}" LLC_MISS.REMOTE_HITM LLC_MISS.REMOTE_HIT_FORWARD
+check "skylake_sp_s_answers_are_told_by_supplier" suppliers skylake-sp L3_MISS_LOCAL_DRAM.SNOOP_MISS_OR_NO_FWD L3_MISS_REMOTE_DRAM.SNOOP_MISS_OR_NO_FWD "${hits[@]/#LLC/L3}" \
+	L3_MISS.REMOTE_HITM L3_MISS.REMOTE_HIT_FORWARD
+# "All requests" has kinds that the model does not tell from others.
+all_requests() { "$s" stat --machine haswell-ep --windows 1 --format csv -w load.dram_local -e "OFFCORE_RESPONSE.ALL_REQUESTS.LLC_MISS.ANY_RESPONSE" | grep -q '"not modelled by this simulated machine",,'; }
+check "haswell_ep_s_answers_to_all_requests_are_flagged" all_requests
 # A unit mask above bit 31 leaves 31:24 for the threshold (Linux, uncore_snbep.c: umask_ext4 and thresh8 of spr_uncore_cha): a chase has one read at a time in the table,
 # which is as many entries added up over cycles as cycles with one, and none with two.
 threshold() {
