@@ -260,6 +260,34 @@ static bool known_event(struct json object, enum journal_event *event)
 	return false;
 }
 
+/* The damaged lines that an earlier boot found, as far as they are still before its line. */
+static void take_answer(struct journal *j, struct json boot)
+{
+	struct json lines;
+	int64_t milli;
+
+	if (json_get(boot, "damaged_lines", &lines) && json_milli(lines, &milli) && milli >= 0)
+		j->answered = milli / 1000 < j->damaged ? (unsigned)(milli / 1000) : j->damaged;
+}
+
+static void take_damage(struct journal *j, const char *line)
+{
+	const bool complete = j->at[-1] == '\n';
+	size_t zeros = 0;
+
+	for (const char *p = line; p < j->at; p++)
+		zeros += *p == 0;
+	if (!j->damaged++) {
+		j->first_damaged = j->line;
+		j->damaged_at = (size_t)(line - j->start);
+	}
+	j->damaged_bytes += (size_t)(j->at - line);
+	j->damaged_zeros += zeros;
+	j->lost += complete || zeros;
+}
+
+unsigned journal_unanswered(const struct journal *j) { return j->damaged - j->answered; }
+
 bool journal_next(struct journal *j, struct journal_line *out)
 {
 	while (j->at < j->end) {
@@ -274,10 +302,12 @@ bool journal_next(struct journal *j, struct journal_line *out)
 		if (feed < j->end)
 			j->whole_bytes = (size_t)(j->at - j->start);
 		/* A crash may leave half a line at the end. */
-		if (feed < j->end && json_valid(out->object) && known_event(out->object, &out->event))
+		if (feed < j->end && json_valid(out->object) && known_event(out->object, &out->event)) {
+			if (out->event == JOURNAL_BOOT)
+				take_answer(j, out->object);
 			return true;
-		if (!j->damaged++)
-			j->first_damaged = j->line;
+		}
+		take_damage(j, line);
 	}
 	return false;
 }

@@ -35,11 +35,16 @@ struct journal_line {
 struct journal {
 	const char *start, *at, *end;
 	unsigned line, damaged, first_damaged; /* lines so far; damaged lines; the first of them */
+	unsigned answered;    /* damaged lines that a later boot had found when it resumed the run: what was lost in them was measured again */
+	unsigned lost;        /* damaged lines other than the half line of a crash: more than the line in progress was in them */
+	size_t damaged_at, damaged_bytes, damaged_zeros; /* offset of the first damaged line; bytes of all, and how many are zeros, as a power cut leaves them */
 	size_t whole_bytes;   /* up to and including the last line feed so far; what follows is half a line */
 };
 
 void journal_open(struct journal *j, const char *text, size_t bytes);
 /* The next line that is complete and of a known event. False at the end. */
 bool journal_next(struct journal *j, struct journal_line *out);
+/* The damaged lines so far that no later boot knew of. */
+unsigned journal_unanswered(const struct journal *j);
 
 #endif

@@ -87,7 +87,7 @@ void writer_study(struct writer *w, struct json study);
 void writer_kind_member(const struct writer *w, struct text *line);
 void writer_end(struct writer *w);
 /* Rebuilds results.json and penalties.csv from a complete journal, as the run wrote them. ST_MISSING: no first or no end line; ST_SYNTAX: a
- * damaged line. w->out->files: a file could not be written. */
+ * damaged line that no later boot of the run knew of. w->out->files: a file could not be written. */
 MUST_CHECK enum status writer_rebuild(struct writer *w, const char *journal, size_t bytes);
 
 /* For suite_sections.c and writer_resume.c: notes a failure; appends a line to the journal; adds a section, a row or the workload of a profile to

@@ -193,18 +193,36 @@ static void take_verdict(struct writer *w, struct json line)
 				(void)writer_take_amendment(w, i, (enum row_status)s, reason, count_of(line, "unexpected") != 0);
 }
 
-/* Takes all lines. *summary is that of the end line, bytes = 0 without one. False: the journal does not begin with a run line. */
-static bool take_journal(struct writer *w, const char *text, size_t bytes, struct json *summary, unsigned *damaged)
+/* Lines were lost: what was in progress before them had ended, since they came after it, and its result was in them. It is measured again. */
+static void forget_begun(struct writer *w)
 {
-	struct journal j;
+	for (unsigned i = 0; i < CORE_KIND_NAMES * rows_count; i++)
+		if (w->all_earlier[i] == RESUMED_BEGUN)
+			w->all_earlier[i] = RESUMED_NOTHING;
+	for (unsigned kind = 0; kind < CORE_KIND_NAMES; kind++) {
+		for (unsigned i = 0; i < SUITE_SECTIONS; i++)
+			if (w->all_parts[kind][i] == RESUMED_BEGUN)
+				w->all_parts[kind][i] = RESUMED_NOTHING;
+		if (w->all_studies[kind] == RESUMED_BEGUN)
+			w->all_studies[kind] = RESUMED_NOTHING;
+	}
+}
+
+/* Takes all lines. *summary is that of the end line, bytes = 0 without one. False: the journal does not begin with a run line. */
+static bool take_journal(struct writer *w, struct journal *j, const char *text, size_t bytes, struct json *summary)
+{
 	struct journal_line line;
+	unsigned lost = 0;
 
 	*summary = (struct json){ "", 0 };
-	journal_open(&j, text, bytes);
-	if (!journal_next(&j, &line) || line.event != JOURNAL_RUN)
+	journal_open(j, text, bytes);
+	if (!journal_next(j, &line) || line.event != JOURNAL_RUN)
 		return false;
 	take_run(w, line.object);
-	while (journal_next(&j, &line))
+	while (journal_next(j, &line)) {
+		if (j->lost != lost)
+			forget_begun(w);
+		lost = j->lost;
 		switch (line.event) {
 		case JOURNAL_START: take_start(w, line.object); break;
 		case JOURNAL_ROW: take_row(w, line.object, JOURNAL_ROW); break;
@@ -223,20 +241,23 @@ static bool take_journal(struct writer *w, const char *text, size_t bytes, struc
 		case JOURNAL_END: (void)json_get(line.object, "summary", summary); break;
 		default: break;
 		}
-	*damaged = j.damaged;
+	}
+	if (j->lost != lost)
+		forget_begun(w);
 	return true;
 }
 
 bool writer_earlier(struct writer *w)
 {
 	struct json summary;
-	unsigned damaged = 0;
+	struct journal j;
 	char at[96];
 	struct text line;
 
-	if (!take_journal(w, w->host->journal, w->host->journal_bytes, &summary, &damaged))
+	if (!take_journal(w, &j, w->host->journal, w->host->journal_bytes, &summary))
 		return false;
 	w->out->boots++;
+	const unsigned damaged = j.damaged - (j.whole_bytes < w->host->journal_bytes); /* an incomplete last line is overwritten by this one */
 	text_init(&line, at, sizeof(at));
 	text_fmt(&line, "{\"event\": \"boot\", \"boot\": %u, \"damaged_lines\": %u}\n", w->out->boots, damaged);
 	writer_journal(w, &line);
@@ -246,11 +267,11 @@ bool writer_earlier(struct writer *w)
 enum status writer_rebuild(struct writer *w, const char *text, size_t bytes)
 {
 	struct json summary;
-	unsigned damaged = 0;
+	struct journal j;
 
-	if (!take_journal(w, text, bytes, &summary, &damaged) || !summary.bytes)
+	if (!take_journal(w, &j, text, bytes, &summary) || !summary.bytes)
 		return ST_MISSING;
-	if (damaged)
+	if (journal_unanswered(&j) != 0)
 		return ST_SYNTAX;
 	writer_whole(w, summary);
 	return ST_OK;

@@ -196,6 +196,24 @@ static bool of_key(struct json run, uint64_t key)
 	return json_get(run, "key", &v) && json_is(v, at);
 }
 
+/* A journal whose first line is lost: nothing tells what run the others are of. */
+static void tell_headless(struct journal *j, const struct earlier_run *e)
+{
+	struct journal_line line;
+	unsigned results = 0;
+	const bool damaged = j->damaged != 0;
+	const size_t bytes = j->damaged_bytes, zeros = j->damaged_zeros;
+	while (journal_next(j, &line))
+		results += line.event == JOURNAL_ROW || line.event == JOURNAL_PROFILE;
+	print("%s\\results\\%s: its journal is left alone and a new run begins: ", FILES_FOLDER, e->name);
+	if (damaged && results != 0)
+		print("the first line, %zu bytes, is damaged (%zu zeros), and %u row%s after it cannot be used\n", bytes, zeros, results, results == 1 ? "" : "s");
+	else if (damaged)
+		print("the first line, %zu bytes, is damaged (%zu zeros); there is no row after it\n", bytes, zeros);
+	else
+		print("it does not begin with a run\n");
+}
+
 enum resume resume_find(struct files *files, const char *prefix, uint64_t key, struct earlier_run *out)
 {
 	struct journal j;
@@ -212,21 +230,25 @@ enum resume resume_find(struct files *files, const char *prefix, uint64_t key, s
 		return RESUME_NEW;
 	journal_open(&j, out->journal, out->bytes);
 	if (!journal_next(&j, &line) || line.event != JOURNAL_RUN) {
-		print("%s\\results\\%s: its journal does not begin with a run and is left alone\n", FILES_FOLDER, out->name);
+		tell_headless(&j, out);
 		return RESUME_NEW;
 	}
 	if (!of_key(line.object, key))
 		return RESUME_NEW;
 	while (journal_next(&j, &line))
 		ended = ended || line.event == JOURNAL_END;
+	out->all_bytes = out->bytes;
 	out->bytes = j.whole_bytes;
-	if (j.damaged != 0)
-		print("%s\\results\\%s: %u lines of its journal are damaged and left out, the first is line %u\n", FILES_FOLDER,
-		      out->name, j.damaged, j.first_damaged);
+	if (journal_unanswered(&j) != 0)
+		print("%s\\results\\%s: %u line%s of its journal %s damaged and left out, the first is line %u at byte %zu: %zu bytes are lost, %zu of them zeros\n",
+		      FILES_FOLDER, out->name, j.damaged, j.damaged == 1 ? "" : "s", j.damaged == 1 ? "is" : "are", j.first_damaged, j.damaged_at,
+		      j.damaged_bytes, j.damaged_zeros);
 	if (!ended)
 		return RESUME_ROWS;
-	return there(files, out->name, "results.json") && there(files, out->name, "penalties.csv") &&
-	       there(files, out->name, "report.html") ? RESUME_NEW : RESUME_FILES;
+	const bool whole = there(files, out->name, "results.json") && there(files, out->name, "penalties.csv") &&
+	                   there(files, out->name, "report.html");
+	/* what a damaged journal has lost is measured again: files without it would be those of another run */
+	return whole ? RESUME_NEW : journal_unanswered(&j) != 0 ? RESUME_ROWS : RESUME_FILES;
 }
 
 void resume_put(struct earlier_run *e)

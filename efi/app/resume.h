@@ -37,8 +37,8 @@ void resume_end(struct resume_state *s, struct files *files);
 enum resume { RESUME_NEW, RESUME_ROWS, RESUME_FILES };
 struct earlier_run {
 	char name[FILE_NAME_MAX];
-	char *journal;            /* its complete lines */
-	size_t bytes, pages_bytes;
+	char *journal;
+	size_t bytes, all_bytes, pages_bytes; /* of its complete lines; with an incomplete last one, which the run overwrites */
 };
 /* Examines the last run of the prefix: RESUME_ROWS: it has this key and no end; RESUME_FILES: it has its end but not all
  * its files; else RESUME_NEW. Damage is reported in one line. resume_put frees the memory. */

@@ -367,7 +367,7 @@ static enum exit_status run_guarded(struct suite_kinds *k, const struct access *
 	}
 	if (resume == RESUME_ROWS) {
 		host.journal = earlier.journal;
-		host.journal_bytes = earlier.bytes;
+		host.journal_bytes = earlier.all_bytes;
 	}
 	text_init(&t, line, sizeof(line));
 	table_title(&t, first, cpu);

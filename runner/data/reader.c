@@ -208,6 +208,9 @@ struct journal {
 	char started[128];  /* the row in progress, "": none */
 	bool ended;
 	int torn;           /* number of a line truncated by a crash before the next boot continued, 0: none */
+	int zeroed;         /* number of the first line with zeros in it, which a file system leaves after a power cut, 0: none */
+	unsigned zeroed_lines;
+	size_t zeroed_at, zeroed_bytes, zeros; /* where it begins; bytes of all of them, and the zeros among these */
 };
 
 static enum status journal_line(struct journal *g, json_t *line, const char **why)
@@ -227,7 +230,7 @@ static enum status journal_line(struct journal *g, json_t *line, const char **wh
 		g->rows = json_array();
 		return json_object_set_new(g->root, "rows", g->rows) ? ST_FULL : ST_OK;
 	}
-	*why = "the first line is not \"run\"";
+	*why = g->zeroed == 1 ? "the first line, \"run\", is lost: it has zeros, as a power cut leaves them" : "the first line is not \"run\"";
 	if (!g->root)
 		return ST_MISSING;
 	if (!strcmp(what, "start")) {
@@ -275,6 +278,27 @@ static bool boot_follows(const char *at, const char *end)
 	return (size_t)(end - at) >= sizeof(begins) - 1 && !memcmp(at, begins, sizeof(begins) - 1);
 }
 
+/* Skips a line with zeros in it, or the end of the text. What was in progress before it had ended: its result was in there. */
+static void skip_zeroed(struct journal *g, int number, size_t at, const char *line, size_t bytes)
+{
+	if (!g->zeroed_lines++) {
+		g->zeroed = number;
+		g->zeroed_at = at;
+	}
+	g->zeroed_bytes += bytes;
+	for (size_t i = 0; i < bytes; i++)
+		g->zeros += !line[i];
+	g->started[0] = 0;
+}
+
+static void zeroed_note(char *note, size_t capacity, const struct journal *g)
+{
+	size_t n = strlen(note);
+	if (g->zeroed_lines)
+		snprintf(note + n, capacity - n, "%s%u line%s with zeros left out, the first is line %d at byte %zu: %zu bytes are lost, %zu of them zeros", n ? "; " : "",
+		         g->zeroed_lines, g->zeroed_lines == 1 ? "" : "s", g->zeroed, g->zeroed_at, g->zeroed_bytes, g->zeros);
+}
+
 static enum status journal_tree(struct results *r, const char *text, size_t bytes, const char *name, json_t **root,
                                 char *problem, size_t capacity)
 {
@@ -288,6 +312,11 @@ static enum status journal_tree(struct results *r, const char *text, size_t byte
 		if (!end)
 			break; /* an incomplete line after a power cut */
 		number++;
+		if (memchr(text + at, 0, (size_t)(end - text) - at)) {
+			skip_zeroed(&g, number, at, text + at, (size_t)(end - text) + 1 - at);
+			at = (size_t)(end - text) + 1;
+			continue;
+		}
 		json_t *line = load(text + at, (size_t)(end - text) - at, &error);
 		if (!line && boot_follows(end + 1, text + bytes)) {
 			g.torn = number;
@@ -299,6 +328,8 @@ static enum status journal_tree(struct results *r, const char *text, size_t byte
 		json_decref(line);
 		at = (size_t)(end - text) + 1;
 	}
+	if (st == ST_OK && at < bytes && g.root && memchr(text + at, 0, bytes - at))
+		skip_zeroed(&g, number + 1, at, text + at, bytes - at);
 	if (st == ST_OK && !g.root) {
 		snprintf(problem, capacity, "%s: no whole line of a journal", name);
 		st = ST_MISSING;
@@ -319,6 +350,7 @@ static enum status journal_tree(struct results *r, const char *text, size_t byte
 	str_one_line(r->note); /* it may contain a row's name */
 	if (!r->cut && g.torn)
 		snprintf(r->note, sizeof(r->note), "line %d was cut by a crash, after which the run went on", g.torn);
+	zeroed_note(r->note, sizeof(r->note), &g);
 	*root = g.root;
 	return ST_OK;
 }

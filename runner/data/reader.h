@@ -10,7 +10,7 @@
 struct results {
 	struct document d;      /* in the form of results.json, even if a journal was read */
 	char path[1024];        /* the file that was read */
-	char note[256];         /* what is missing: "cut short ..."; "" if it is complete */
+	char note[400];         /* what is missing: "cut short ..."; "" if it is complete */
 	bool journal, cut;      /* read from a journal; the journal has no end */
 	void *nodes, *strings;
 };

@@ -129,6 +129,7 @@ starts() {
 	fetched
 	check "damaged_journal_ends_with_every_row" jq -e '[.rows[].name] | length == 3' "$results"
 	check "damaged_journal_report_is_there" test -s "$(dirname "$results")/report.html"
+	zeros
 	# 17 MiB, which hundreds of processors' pairs have: blanks in a row's line.
 	cp --sparse=always "$work/crashed.img" "$image"
 	awk -v line="$line" 'NR == line { printf "{"; for (i = 0; i < 17 * 1024; i++) printf "%1024s", ""; $0 = substr($0, 2) } { print }' "$work/journal" >"$work/large"
@@ -145,6 +146,52 @@ starts() {
 	boot ""
 	fetched
 	check "lost_files_are_made_from_the_journal" sh -c '[ $(ls "$1" | wc -l) -eq 2 ] && jq -e ".summary.rows == 3" "$2"' - "$work/fetched" "$results"
+}
+
+# A block of zeros in the journal, which a file system leaves after a power cut: what was before and after it is kept, what it cost is said in a
+# line and measured again, and no earlier file changes. The machine had stopped in load.l1.latency, whose row is the first, and then in load.l2.penalty,
+# whose start is the last line.
+zeros() {
+	local at
+	jq '{rows: .rows[:3]}' "$plain" >"$work/first.json"
+	local plain=$work/first.json
+	zeroed() { # zeroed FILE BYTES OFFSET: puts FILE on the stick with zeros there
+		cp "$1" "$work/zeroed" && dd if=/dev/zero of="$work/zeroed" bs=1 seek="$3" count="$2" conv=notrunc status=none
+		mcopy -o -i "$image@@1M" "$work/zeroed" "::/stallmeter/results/$run/journal.jsonl"
+	}
+	lost() { tail -n 12 "$log"; [ "$(grep -c "$run: .* of its journal .* damaged and left out" "$log")" -eq 1 ] && grep "$1" "$log"; }
+	at=$(($(head -n $((line - 1)) "$work/journal" | wc -c) / 512 * 512 + 512)) # the first sector that begins in the row's line
+	cp --sparse=always "$work/crashed.img" "$image"
+	zeroed "$work/journal" 512 "$at"
+	boot ""
+	check "zeros_in_a_row_are_one_line" lost "1 line of its journal is damaged and left out, the first is line $line at byte $(head -n $((line - 1)) "$work/journal" | wc -c): [0-9]* bytes are lost, 512 of them zeros"
+	fetched
+	check "zeros_in_a_row_cost_it_another_measurement_and_no_other_row" same_but "load.l2.penalty" "$results"
+	# Such a run that had ended, and lost its files too.
+	mcopy -n -o -i "$image@@1M" "::/stallmeter/results/$run/journal.jsonl" "$work/ended"
+	at=$(grep -abo '"row": {"name": "load.l2.latency"' "$work/ended" | cut -d: -f1)
+	zeroed "$work/ended" 128 "$at"
+	mdel -i "$image@@1M" "::/stallmeter/results/$run/results.json"
+	boot ""
+	check "zeros_in_an_ended_run_are_one_line" lost "2 lines of its journal are damaged and left out, the first is line $line"
+	fetched
+	check "zeros_in_an_ended_run_cost_a_row_another_measurement" same_but "load.l2.penalty" "$results"
+	# Behind the last line: the row had ended, since something was being written after its start.
+	cp --sparse=always "$work/crashed.img" "$image"
+	cp "$work/journal" "$work/longer" && truncate -s +1536 "$work/longer"
+	zeroed "$work/longer" 1 "$(wc -c <"$work/journal")"
+	boot ""
+	check "zeros_at_the_end_are_one_line" lost "1 line .* at byte $(wc -c <"$work/journal"): 1536 bytes are lost, 1536 of them zeros"
+	fetched
+	check "zeros_at_the_end_are_no_crash" same_but "load.l1.latency" "$results"
+	# In the first line, without which nothing tells what run it is.
+	cp --sparse=always "$work/crashed.img" "$image"
+	zeroed "$work/journal" 512 0
+	boot ""
+	check "zeros_in_the_first_line_are_one_line" grep "$run: its journal is left alone and a new run begins: the first line, $(head -n 1 "$work/journal" | wc -c) bytes, is damaged (512 zeros), and 2 rows" "$log"
+	fetched
+	check "zeros_in_the_first_line_leave_the_file_alone" cmp "$work/zeroed" "$work/fetched/$run/journal.jsonl"
+	check "zeros_in_the_first_line_begin_a_new_run" same_but "" "$results"
 }
 lanes chain hangs starts
 tap_end

@@ -265,6 +265,40 @@ static void test_journal_damage_costs_its_line(void **state)
 	assert_true(hit > 10);
 }
 
+/* A block of zeros, as a file system leaves it after a power cut, costs the rows whose lines it hits another measurement, and no other row; nothing
+ * becomes crashed but what the machine stopped in. A run that had ended is not rebuilt from what is left, but from what the next boot completed. */
+static void test_journal_zeros_cost_another_measurement(void **state)
+{
+	(void)state;
+	static struct loop_run r;
+	const size_t all = strlen(journal), run = strcspn(journal, "\n") + 1, end = (size_t)(strstr(journal, "{\"event\": \"end\"") - journal);
+	char *text = malloc(all);
+
+	for (size_t at = (run + 511) / 512 * 512, size = 512; at + size <= all; at += 512) {
+		struct memory_host h;
+		unsigned same;
+
+		memcpy(text, journal, all);
+		memset(text + at, 0, size);
+		memory_host_init(&h);
+		assert_int_equal(suite_rebuild(text, all, &h.host), at + size <= end ? ST_SYNTAX : ST_MISSING);
+		memory_host_free(&h);
+		go_on(&r, text, all);
+		const char *now = memory_host_file(&r.host, "results.json"), *lines = memory_host_file(&r.host, "journal.jsonl");
+		const size_t bytes = r.host.files[0].n; /* strlen would end at a zero */
+		assert_null(json_problem(now));
+		assert_int_equal(r.sum.by_status[ROW_CRASHED], 0);
+		assert_int_equal(rows_like(now, results, &same), 3);
+		assert_int_equal(same, 3);
+		memory_host_init(&h);
+		assert_int_equal(suite_rebuild(lines, bytes, &h.host), ST_OK);
+		assert_string_equal(memory_host_file(&h, "results.json"), now);
+		memory_host_free(&h);
+		loop_close(&r);
+	}
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -275,6 +309,7 @@ int main(void)
 		cmocka_unit_test(test_journal_rows_that_agree_stay),
 		cmocka_unit_test(test_journal_without_its_end_is_not_rebuilt),
 		cmocka_unit_test(test_journal_damage_costs_its_line),
+		cmocka_unit_test(test_journal_zeros_cost_another_measurement),
 	};
 	return cmocka_run_group_tests(tests, run_whole, drop_whole);
 }

@@ -195,6 +195,42 @@ static void test_reader_says_where_a_journal_is_damaged(void **state)
 	assert_string_equal(problem, "j.jsonl:1: the first line is not \"run\"");
 }
 
+/* A power cut leaves blocks of zeros: their lines are left out and named, what is before and after them is read, and no row becomes crashed by them. */
+static void test_reader_leaves_out_lines_with_zeros(void **state)
+{
+	(void)state;
+	struct results r;
+	char text[8192], note[200];
+	const size_t all = strlen(JOURNAL);
+	snprintf(text, sizeof(text), "%s", JOURNAL);
+	char *row = strstr(text, "{\"event\": \"row\""), *last = NULL;
+	for (char *at = text; (at = strstr(at, "{\"event\": \"row\"")); at++)
+		last = at;
+	assert_true(last > row);
+	const size_t bytes = strcspn(row, "\n") + 1;
+	assert_int_equal(parse_journal(&r, text, all), ST_OK);
+	const unsigned whole = doc_get(&r.d, doc_root(&r.d), "rows")->count;
+	reader_free(&r);
+	memset(row + 20, 0, 16);
+	assert_int_equal(parse_journal(&r, text, all), ST_OK);
+	assert_int_equal(doc_get(&r.d, doc_root(&r.d), "rows")->count, whole - 1);
+	assert_false(r.cut);
+	snprintf(note, sizeof(note), "1 line with zeros left out, the first is line 4 at byte %zu: %zu bytes are lost, 16 of them zeros", (size_t)(row - text), bytes);
+	assert_string_equal(r.note, note);
+	reader_free(&r);
+	/* the file's end: the row in progress had ended, its line was being written */
+	memset(last, 0, 64);
+	assert_int_equal(parse_journal(&r, text, (size_t)(last - text) + 64), ST_OK);
+	assert_int_equal(doc_get(&r.d, doc_root(&r.d), "rows")->count, whole - 2);
+	assert_true(r.cut);
+	assert_non_null(strstr(r.note, "2 lines with zeros left out, the first is line 4"));
+	reader_free(&r);
+	/* the first line */
+	memset(text + 5, 0, 4);
+	assert_int_equal(parse_journal(&r, text, all), ST_MISSING);
+	assert_non_null(strstr(problem, "the first line, \"run\", is lost"));
+}
+
 static void test_reader_reads_a_run_that_went_on_after_a_crash(void **state)
 {
 	(void)state;
@@ -405,6 +441,7 @@ int main(void)
 		cmocka_unit_test(test_reader_reads_a_journal),
 		cmocka_unit_test(test_reader_reads_a_journal_cut_anywhere),
 		cmocka_unit_test(test_reader_says_where_a_journal_is_damaged),
+		cmocka_unit_test(test_reader_leaves_out_lines_with_zeros),
 		cmocka_unit_test(test_reader_reads_a_run_that_went_on_after_a_crash),
 		cmocka_unit_test(test_document_is_what_the_library_reads),
 		cmocka_unit_test(test_document_refuses_half_texts),
