@@ -243,6 +243,7 @@ static enum status walk(struct pass *p, int64_t *value_milli)
 	enum status st = ST_OK;
 	int64_t iteration = 0, spreads[CURVE_POINTS_MAX], least = INT64_MAX;
 	unsigned at = 0;
+	struct text remark;
 
 	if (p->curve->value == VALUE_KNEE)
 		return p->curve->what == CURVE_PAIRS ? curve_pairs(p, value_milli) : curve_knee(p, value_milli);
@@ -261,6 +262,10 @@ static enum status walk(struct pass *p, int64_t *value_milli)
 	/* The curve must stay flat: a single step may meet a busy bank or slice, and the next one not. */
 	while (p->curve->value == VALUE_FLAT ? c->points[at].milli - c->points[at].milli / 100 > least : at + 1 < c->count)
 		at++;
+	if (p->curve->value == VALUE_FLAT && at && at + 1 == c->count && !p->out->remark[0]) {
+		text_init(&remark, p->out->remark, sizeof(p->out->remark));
+		text_fmt(&remark, "still falls at %u loads in flight, the most that are tried", c->points[at].x);
+	}
 	*value_milli = c->points[at].milli;
 	p->spread_milli = spreads[at];
 	return ST_OK;
