@@ -7,7 +7,8 @@
  * A machine whose vendor is AMD or Hygon reports both as their processors do (AMD64 manual volume 3, appendix E):
  * caches by 0x80000005, 0x80000006 and 0x8000001D, TLBs by the first two and 0x80000019; leaves 2, 4 and 0x18 are zero.
  *
- * Not modelled: leaves that this file does not name (they read as zero), differences between cores. */
+ * Not modelled: leaves that this file does not name (they read as zero), differences between cores, APIC IDs of a hybrid whose large cores share
+ * an L2 by threes, fives, sixes or sevens. */
 #include "pmu/sim/counters/counter_state.h"
 #include "pmu/text.h"
 
@@ -48,10 +49,34 @@ static unsigned bits_for(uint64_t n)
 	return b;
 }
 
-/* Number of APIC ID bits for the core in its complex, the complex in its die, the core in its socket. */
-static unsigned complex_bits(const struct machine *m) { return bits_for(m->topology_cores / m->topology_complexes); }
+/* Cores of a hybrid's socket before its small ones, whose L2s begin at a multiple of their cores. */
+static uint64_t large_cores(const struct machine *m) { return m->topology_cores - m->topology_small_cores; }
+static uint64_t first_small(const struct machine *m)
+{
+	const uint64_t shared = m->small ? m->small->l2_cores : m->l2_cores; /* one and the same: m is that of the small cores, or leads to it */
+	return (large_cores(m) + shared - 1) / shared * shared;
+}
+
+/* Number of APIC ID bits for the core beside those of its L2, the core in its complex, the complex in its die, the core in its socket. Sharing is
+ * told by a mask of these bits (SDM volume 3A, 8.9), so the cores of each L2 begin at a multiple of a power of two. */
+static unsigned cluster_bits(const struct machine *m) { return bits_for(m->l2_cores); }
+static unsigned complex_bits(const struct machine *m)
+{
+	if (m->topology_small_cores)
+		return bits_for(first_small(m) + m->topology_small_cores);
+	return cluster_bits(m) + bits_for(m->topology_cores / m->topology_complexes / m->l2_cores);
+}
 static unsigned die_bits(const struct machine *m) { return bits_for(m->topology_complexes / m->topology_dies); }
 static unsigned cores_bits(const struct machine *m) { return complex_bits(m) + die_bits(m) + bits_for(m->topology_dies); }
+
+/* The core of a complex as its APIC ID's bits have it. */
+static unsigned core_position(const struct machine *m, unsigned core)
+{
+	const unsigned large = (unsigned)large_cores(m), shared = (unsigned)m->l2_cores;
+	if (m->topology_small_cores)
+		return core < large ? core : (unsigned)first_small(m) + core - large;
+	return core / shared << cluster_bits(m) | core % shared;
+}
 
 static unsigned apic_id(const struct counters *p)
 {
@@ -59,7 +84,7 @@ static unsigned apic_id(const struct counters *p)
 	unsigned threads = (unsigned)m->topology_threads, cores = (unsigned)m->topology_cores, in_complex = (unsigned)(cores / m->topology_complexes);
 	unsigned thread = p->thread % threads, core = p->thread / threads % cores, socket = p->thread / threads / cores;
 	unsigned thread_bits = bits_for(threads), complex = core / in_complex, in_die = (unsigned)(m->topology_complexes / m->topology_dies);
-	unsigned position = core % in_complex | complex % in_die << complex_bits(m) | complex / in_die << (complex_bits(m) + die_bits(m));
+	unsigned position = core_position(m, core % in_complex) | complex % in_die << complex_bits(m) | complex / in_die << (complex_bits(m) + die_bits(m));
 	return thread | position << thread_bits | socket << (thread_bits + cores_bits(m));
 }
 

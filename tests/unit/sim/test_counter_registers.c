@@ -1,6 +1,7 @@
 /* pmu/sim/counters/counter.c, counter_msr.c, cpuid.c: registers and CPUID of the built-in Nehalem-EP, bit by bit against the SDM. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -268,6 +269,45 @@ static void test_cpuid_tells_what_the_machine_file_says(void **state)
 	pmu_close(&rig);
 }
 
+/* Shifted by the bits that leaf 4 reports for a cache, the APIC IDs of its cores are equal and those of others differ, also where the number of
+ * cores is no power of two. */
+static void test_cpuid_apic_ids_differ_by_l2(void **state)
+{
+	(void)state;
+	static const struct { const char *machine; uint64_t cores, shared; } cases[] = {
+		{ "core2", 6, 3 }, { "core2", 15, 5 }, { "core2", 4, 2 }, { "nehalem-ep", 6, 6 }, { "nehalem-ep", 12, 3 }, { "nehalem-ep", 5, 1 } };
+	for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+		pmu_open(&rig, cases[i].machine, "");
+		rig.m.topology_sockets = 2;
+		rig.m.topology_cores = cases[i].cores;
+		rig.m.l2_cores = cases[i].shared;
+		const unsigned of_l2 = (unsigned)(rig.m.l2_cores * rig.m.topology_threads), each = (unsigned)(rig.m.topology_cores * rig.m.topology_threads);
+		uint32_t id[64], r[4];
+		unsigned l2 = 0, socket = 0;
+		void *at = calloc(1, counters_bytes(&rig.m));
+		for (unsigned t = 0; t < 2 * each; t++) {
+			const struct counters *p = counters_init(at, &rig.m, t, rig.signals);
+			counters_cpuid(p, 1, 0, r);
+			id[t] = r[1] >> 24;
+			socket = 0;
+			while (1u << socket < (r[1] >> 16 & 0xFF))
+				socket++;
+			counters_cpuid(p, 4, 2, r);
+			l2 = 0;
+			while (1u << l2 < (r[0] >> 14 & 0xFFF) + 1)
+				l2++;
+		}
+		free(at);
+		for (unsigned a = 0; a < 2 * each; a++)
+			for (unsigned b = 0; b < 2 * each; b++) {
+				assert_int_equal(id[a] == id[b], a == b);
+				assert_int_equal(id[a] >> l2 == id[b] >> l2, a / of_l2 == b / of_l2);
+				assert_int_equal(id[a] >> socket == id[b] >> socket, a / each == b / each);
+			}
+		pmu_close(&rig);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -280,6 +320,7 @@ int main(void)
 		cmocka_unit_test(test_counter_clocks_and_their_writes),
 		cmocka_unit_test(test_counter_machine_faults_act),
 		cmocka_unit_test(test_cpuid_tells_what_the_machine_file_says),
+		cmocka_unit_test(test_cpuid_apic_ids_differ_by_l2),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
