@@ -21,6 +21,7 @@
 #define SET(...) { .proofs = { __VA_ARGS__ } }
 #define SET_WITHOUT_L3(...) { .proofs = { __VA_ARGS__ }, .without_l3 = true }
 #define SET_VICTIM_L3(...) { .proofs = { __VA_ARGS__ }, .victim_l3 = true }
+#define SET_ONE_SOCKET(...) { .proofs = { __VA_ARGS__ }, .one_socket = true }
 
 /* --- loads, by answering level ----------------------------------------------------------------- */
 /* Where no event counts retired loads: the instructions of each unit are checked for every row, so the loads executed, and no line entered the L1. */
@@ -42,6 +43,7 @@ PROOF(proof_dram_local_big, SET({ "load.dram.local", ONCE }, { "dtlb.load.miss",
  * than that each line came on the load's own request. */
 #define ASKED_OF_BUS SET({ "load.miss.llc", ONCE }, { "line.in.l2.demand", ONCE })
 PROOF(proof_dram_remote, SET({ "load.dram.remote", ONCE }, { "dtlb.load.miss", NEVER }), ASKED_OF_BUS);
+PROOF(proof_dram_distant, SET({ "line.dram.distant", ONCE }, { "dtlb.load.miss", NEVER }));
 /* Every incoming line is one that was loaded: an active prefetcher would take up entries. */
 PROOF(proof_dram_alone, SET({ "load.dram.local", ONCE }, { "dtlb.load.miss", NEVER }, { "line.in.l2", ONCE }),
       MISSES_LLC(NEVER, , { "line.in.l2", ONCE }), LLC_MISSES(NEVER));
@@ -119,6 +121,9 @@ PROOF(proof_walk, SET({ "dtlb.load.walk", ONCE }, { "line.in.l2", SELDOM }), SET
 /* For events that distinguish the node whose memory answered, prefetches included. */
 #define PROOF_FROM_NODE(name, line_dram, lines) \
 	PROOF(name, SET({ "line.in.l2", lines }, { line_dram, lines }), SET({ "line.in.l2", lines }, { "llc.miss", lines }), SET({ "llc.miss", lines }))
+#define PROOF_FROM_ANOTHER_NODE(name, lines) \
+	PROOF(name, SET_ONE_SOCKET({ "line.in.l2", lines }, { "line.dram.distant", lines }), SET({ "line.in.l2", lines }, { "line.dram.remote", lines }), \
+	      SET({ "line.in.l2", lines }, { "llc.miss", lines }), SET({ "llc.miss", lines }))
 
 PROOF(proof_stream_l1, SET({ "load.hit.l1", ONCE_A_LOAD }, { "line.in.l1d", NO_LINE }),
       SET({ "load.retired", ONCE_A_LOAD }, { "line.in.l1d", NO_LINE }), SET({ "line.in.l1d", NO_LINE }),
@@ -141,9 +146,9 @@ PROOF_FROM_DRAM(proof_8_lines_dram, LINES_8, LINES_8);
 PROOF_FROM_DRAM(proof_8_written_dram, LINES_8, LINES_8_WRITTEN);
 PROOF_FROM_DRAM(proof_12_lines_dram, LINES_12, LINES_12);
 PROOF_FROM_NODE(proof_4_lines_local, "line.dram.local", LINES_4);
-PROOF_FROM_NODE(proof_4_lines_remote, "line.dram.remote", LINES_4);
+PROOF_FROM_ANOTHER_NODE(proof_4_lines_remote, LINES_4);
 PROOF_FROM_NODE(proof_8_lines_local, "line.dram.local", LINES_8);
-PROOF_FROM_NODE(proof_8_lines_remote, "line.dram.remote", LINES_8);
+PROOF_FROM_ANOTHER_NODE(proof_8_lines_remote, LINES_8);
 /* Non-temporal stores bring no line into any cache; where that is not counted, each line of the array leaves the core as a full line. */
 PROOF(proof_write_nt, SET({ "line.in.l1d", NO_LINE }, { "line.in.l2", NO_LINE }), SET({ "store.nt.line", LINES_4 }));
 
@@ -222,6 +227,7 @@ PROOF(proof_smc, SET({ "clear.smc", ONCE }, { "branch.misp.any", NEVER }), SET({
 #undef PROOF_FROM_L3
 #undef PROOF_FROM_DRAM
 #undef PROOF_FROM_NODE
+#undef PROOF_FROM_ANOTHER_NODE
 #undef PROOF
 #undef SET
 

@@ -15,7 +15,7 @@ static bool contradicts(const struct row_proof_set *set, unsigned i, const struc
 
 static bool set_provable(const struct row_proof_set *set, const struct processor *p)
 {
-	if (set->without_l3 && concept_counted(p, "load.hit.l3"))
+	if (set->one_socket || (set->without_l3 && concept_counted(p, "load.hit.l3")))
 		return false;
 	for (unsigned i = 0; i < ROW_PROOFS_MAX && set->proofs[i].concept; i++) {
 		const struct expression *x = concept_find(p, set->proofs[i].concept);
@@ -41,7 +41,7 @@ bool row_provable(const struct row *r, const struct processor *p)
 /* Rows that most sockets do not have: they need several sockets, or several L3 caches in one. */
 static bool of_several(const struct row *r)
 {
-	return r->node || r->target == TARGET_OTHER_SOCKET || r->target == TARGET_OTHER_COMPLEX || r->target == TARGET_OTHER_DIE || r->order == ORDER_NODES;
+	return r->node != NODE_OWN || r->target == TARGET_OTHER_SOCKET || r->target == TARGET_OTHER_COMPLEX || r->target == TARGET_OTHER_DIE || r->order == ORDER_NODES;
 }
 
 struct provable_share provable_share(const struct processor *p)

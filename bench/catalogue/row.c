@@ -63,7 +63,8 @@ static const char *const sources[SOURCE_COUNT] = {
 	[SOURCE_NEAR_CLEAN] = "cache of another complex", [SOURCE_NEAR_MODIFIED] = "modified in another complex",
 	[SOURCE_REMOTE_CLEAN] = "cache of another socket", [SOURCE_REMOTE_MODIFIED] = "modified in another socket",
 	[SOURCE_DRAM_LOCAL] = "memory of this node", [SOURCE_DRAM_OF_CORE] = "memory of the core's node",
-	[SOURCE_DRAM_REMOTE] = "memory of another node", [SOURCE_CORE] = "the core itself", [SOURCE_COUNTERS] = "the counters themselves",
+	[SOURCE_DRAM_REMOTE] = "memory of another node", [SOURCE_DRAM_DISTANT] = "memory of another node of the socket",
+	[SOURCE_CORE] = "the core itself", [SOURCE_COUNTERS] = "the counters themselves",
 	[SOURCE_ANY] = "whatever holds the lines",
 };
 static const char *const pers[PER_COUNT] = { [PER_UNIT] = "unit", [PER_LOAD] = "load", [PER_STORE] = "store" };

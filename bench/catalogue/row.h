@@ -86,17 +86,22 @@ enum proof_unit { PER_UNIT, PER_LOAD, PER_STORE, PER_COUNT };
 struct row_proof { const char *concept; int32_t low_milli, high_milli; enum proof_unit per; };
 /* Concepts that together prove a row, ended by one without a name. A row lists several sets where processors distinguish different things. The
  * first set is used all of whose concepts the processor counts accurately enough (expression_proves). */
-struct row_proof_set { struct row_proof proofs[ROW_PROOFS_MAX]; bool without_l3, victim_l3; /* without_l3: holds only if no L3 lies between the cores; victim_l3: if it takes evicted lines only */ };
+struct row_proof_set {
+	struct row_proof proofs[ROW_PROOFS_MAX];
+	bool without_l3, victim_l3, one_socket; /* holds only if no L3 lies between the cores; if it takes evicted lines only; if all memory nodes are of one socket */
+};
 
 /* The source of the row's loads, or the level that takes its stores. */
 enum source {
 	SOURCE_L1, SOURCE_L2, SOURCE_FILL_BUFFER,
 	SOURCE_L3, SOURCE_L3_UNSHARED, SOURCE_L3_SHARED, SOURCE_L3_CLEAN, SOURCE_L3_MODIFIED, /* by the line's state in other cores */
 	SOURCE_OTHER_CORE, SOURCE_OWNER, SOURCE_NEAR_CLEAN, SOURCE_NEAR_MODIFIED, SOURCE_REMOTE_CLEAN, SOURCE_REMOTE_MODIFIED,
-	SOURCE_DRAM_LOCAL, SOURCE_DRAM_OF_CORE, SOURCE_DRAM_REMOTE,
+	SOURCE_DRAM_LOCAL, SOURCE_DRAM_OF_CORE, SOURCE_DRAM_REMOTE, SOURCE_DRAM_DISTANT /* of another node of the socket */,
 	SOURCE_CORE, SOURCE_COUNTERS, SOURCE_ANY,
 	SOURCE_COUNT
 };
+/* A memory node: that of core 0; of another socket, or of no processors; another one of core 0's socket. */
+enum row_node { NODE_OWN, NODE_REMOTE, NODE_DISTANT };
 /* The source in words for readers: "own L2 cache". */
 const char *row_source_name(enum source s);
 
@@ -193,7 +198,7 @@ struct row {
 	enum baseline baseline;
 	enum statistic statistic;
 	enum prefetch prefetch;
-	uint8_t node;                /* memory node, 0 = that of core 0, 1 = another */
+	enum row_node node;          /* whose memory */
 	uint32_t window;             /* units of work in the shorter window: loads, kernel iterations, events of a pair */
 	enum source source;
 	const struct row_proof_set *proofs; /* ends with an empty set; NULL: no concept expresses the row, only instructions are counted */

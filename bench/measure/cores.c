@@ -78,9 +78,39 @@ static unsigned die_bits(const struct access *a, unsigned core, unsigned package
 	return package_bits;
 }
 
-void cores_find(const struct access *a, const struct cpu *cpu, struct core_groups *out)
+/* Memory nodes of the processors that share the first one's last level. */
+static unsigned nodes_of_last(const struct access *a, const struct core_groups *g)
+{
+	bool seen[NODES_MAX] = { false };
+	unsigned nodes = 0;
+
+	for (unsigned i = 0; i < a->cores && i < CORES_MAX; i++) {
+		if (g->last[i] != g->last[0] || seen[a->core_node[i]])
+			continue;
+		seen[a->core_node[i]] = true;
+		nodes++;
+	}
+	return nodes;
+}
+
+/* Makes the processors of each node a group, and the last level's size that of a node's part. */
+static void split_last(const struct access *a, unsigned nodes, struct cpu *cpu, struct core_groups *g)
+{
+	const unsigned level = cpu_last_level(cpu);
+
+	for (unsigned i = 0; i < a->cores && i < CORES_MAX; i++)
+		g->last[i] = g->last[i] * NODES_MAX + a->core_node[i];
+	for (unsigned i = 0; i < cpu->cache_count; i++)
+		if (cpu->caches[i].level == level) {
+			cpu->caches[i].bytes /= nodes;
+			cpu->caches[i].shared_by = (uint16_t)((cpu->caches[i].shared_by + nodes - 1) / nodes);
+		}
+}
+
+unsigned cores_find(const struct access *a, struct cpu *cpu, struct core_groups *out)
 {
 	const struct cpu_cache *l2 = cpu_cache(cpu, 2), *last = cpu_last_level(cpu) > 2 ? cpu_cache(cpu, cpu_last_level(cpu)) : NULL;
+	unsigned nodes = 1;
 
 	for (unsigned i = 0; i < a->cores && i < CORES_MAX; i++) {
 		unsigned thread_bits, package_bits, l2_bits, last_bits;
@@ -99,6 +129,9 @@ void cores_find(const struct access *a, const struct cpu *cpu, struct core_group
 		out->die[i] = id >> (die < last_bits ? last_bits : die);
 		out->package[i] = id >> package_bits;
 	}
+	if (last && a->core_node && a->nodes > 1 && (nodes = nodes_of_last(a, out)) > 1)
+		split_last(a, nodes, cpu, out);
+	return nodes;
 }
 
 enum relation cores_relation(const struct core_groups *g, unsigned one, unsigned other)
@@ -137,12 +170,21 @@ enum status cores_choose(const struct bench *b, unsigned to, enum relation relat
 	return ST_MISSING;
 }
 
-unsigned cores_node(const struct bench *b, unsigned which)
+/* Whether the node's processors are of the measuring core's package. */
+static bool same_package(const struct bench *b, unsigned node)
+{
+	for (unsigned i = 0; b->a->core_node && i < b->a->cores && i < CORES_MAX; i++)
+		if (b->a->core_node[i] == node)
+			return b->groups.package[i] == b->groups.package[b->core];
+	return false;
+}
+
+unsigned cores_node(const struct bench *b, enum row_node which)
 {
 	unsigned own = b->a->core_node ? b->a->core_node[b->core] : 0;
 
-	for (unsigned node = 0; which && node < b->a->nodes && node < NODES_MAX; node++)
-		if (node != own && b->cpuset.node[node])
+	for (unsigned node = 0; which != NODE_OWN && node < b->a->nodes && node < NODES_MAX; node++)
+		if (node != own && b->cpuset.node[node] && same_package(b, node) == (which == NODE_DISTANT))
 			return node;
 	return own;
 }

@@ -1,5 +1,6 @@
 /* bench/measure/evidence.c: the counters that prove a row, and the counts that they must show. */
 #include "bench/measure/codegen.h"
+#include "bench/measure/cores.h"
 #include "bench/measure/loop.h"
 #include "pmu/backend/core_kind.h"
 
@@ -113,6 +114,8 @@ static bool has_victim_l3(const struct cpu *cpu)
 	return l3 && !l3->inclusive;
 }
 
+static bool is_one_socket(const struct bench *b) { return cores_node(b, NODE_REMOTE) == cores_node(b, NODE_OWN); }
+
 /* Whether the row needs memory of one node but the firmware reports one node for several packages: it may spread addresses over all packages'
  * memory. Processors on one front-side bus share their memory. */
 static bool node_is_unknown(const struct bench *b, const struct row *r)
@@ -154,7 +157,7 @@ void evidence_plan(struct bench *b, const struct row *r, unsigned runs, struct c
 	if (!b->cycles)
 		return;
 	for (const struct row_proof_set *set = r->proofs; set && set->proofs[0].concept; set++) {
-		if ((set->without_l3 && cpu_last_level(b->cpu) > 2) || (set->victim_l3 && !has_victim_l3(b->cpu)) || asks_for_absent_l2(b, set))
+		if ((set->without_l3 && cpu_last_level(b->cpu) > 2) || (set->victim_l3 && !has_victim_l3(b->cpu)) || (set->one_socket && !is_one_socket(b)) || asks_for_absent_l2(b, set))
 			continue;
 		if (node && !names_node(set))
 			c->node_unknown = true;

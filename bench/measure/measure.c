@@ -79,7 +79,7 @@ void bench_init(struct bench *b, const struct access *a, const struct cpu *cpu, 
 		b->uncore.absent = "this backend has no uncore counters";
 	else if (uncore_find(a, cpu, &b->uncore) != ST_OK)
 		b->uncore.absent = "the sockets could not be distinguished";
-	cores_find(a, cpu, &b->groups);
+	b->last_level_nodes = cores_find(a, &b->own, &b->groups);
 	memset(&b->cpuset, true, sizeof(b->cpuset));
 	if (a->kind != ACCESS_NATIVE)
 		look_at_counters(b);
@@ -314,8 +314,8 @@ static enum status shapes(struct loop *l, struct row_result *out)
 		out->absent = st == ST_UNSUPPORTED;
 		return st;
 	}
-	if (r->node && cores_node(b, 1) == cores_node(b, 0))
-		str_copy(out->reason, sizeof(out->reason), "one memory node");
+	if (r->node != NODE_OWN && cores_node(b, r->node) == cores_node(b, NODE_OWN))
+		str_copy(out->reason, sizeof(out->reason), r->node == NODE_DISTANT ? "one memory node a socket" : "one memory node");
 	else if (!cores_wanted(r) || cores_there(b, r, out->reason, sizeof(out->reason)) == ST_OK)
 		return ST_OK;
 	out->status = ROW_UNSUPPORTED;

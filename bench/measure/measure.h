@@ -48,6 +48,7 @@ struct bench {
 	bool uncore_looked;    /* the check for a clock that moves within windows has run */
 	uint64_t uncore_hz;    /* the first uncore clock measured, 0 = not known yet */
 	struct core_groups groups;
+	unsigned last_level_nodes; /* of cores_find */
 	struct cpuset cpuset;
 	const struct event *cycles; /* NULL: cycles come from windows of dependent adds */
 	bool chains_compared;  /* bench/measure/window.c: product_milli is known */

@@ -226,7 +226,7 @@ static enum status loaded_members(struct loaded *l, struct row_result *out)
 		                     .page_bytes = PAGE_2M, .array_bytes = INJECTED_BYTES * (b->a->kind == ACCESS_SIM ? 1 : WINDOW_SCALE) };
 		s->bytes = s->span_bytes = s->array_bytes;
 		c->members[i].units = s->array_bytes / s->step_bytes; /* flushed whole once, whoever wrote it last */
-		st = multicore_map(c, i, cores_node(b, 0), out);
+		st = multicore_map(c, i, cores_node(b, NODE_OWN), out);
 	}
 	return st;
 }
@@ -473,7 +473,7 @@ void loaded_latency_row(struct bench *b, const struct row *r, struct row_result 
 
 	evidence_plan(b, r, 1, &l.cores.counting);
 	out->reason[0] = 0;
-	l.page = (struct mapping){ .va = SPACE_DATA + 2 * PAGE_1G, .bytes = LINE_SLOT_BYTES, .page_bytes = PAGE_4K, .node = cores_node(b, 0) };
+	l.page = (struct mapping){ .va = SPACE_DATA + 2 * PAGE_1G, .bytes = LINE_SLOT_BYTES, .page_bytes = PAGE_4K, .node = cores_node(b, NODE_OWN) };
 	if (st == ST_OK)
 		st = a->ops->map(a->self, &l.page);
 	l.page_mapped = st == ST_OK;

@@ -1,6 +1,6 @@
 /* bench/multicore/matrix.c: a measurement for each pair of cores: the cost of a line that another core holds.
  *
- * For each reader and each owner in the row's relation to it, the lines are flushed, the owner reads or writes them, and the reader chases them
+ * For each reader and each owner in the row's relation to it, lines of the reader's memory node are flushed, the owner reads or writes them, and the reader chases them
  * in windows of n and 2n loads over different lines; the slope is one sample. The time of a pair is the same on all machines; the number of
  * pairs grows with the square of the cores. */
 #include "bench/multicore/matrix.h"
@@ -276,6 +276,24 @@ void matrix_json(struct text *t, const struct matrix *m)
 	text_fmt(t, "]}");
 }
 
+/* Moves the lines to the memory node of b->core, unless they are there. */
+static enum status bring_home(struct matrix_run *p, struct row_result *out)
+{
+	struct bench *b = p->b;
+	struct working_set *w = &p->set;
+	enum status st;
+
+	if (w->mapped && w->map.node == cores_node(b, NODE_OWN))
+		return ST_OK;
+	st = w->mapped ? cores_leave(b, w, &p->job) : ST_OK;
+	if (st == ST_OK && w->mapped)
+		st = b->a->ops->unmap(b->a->self, &w->map);
+	if (st != ST_OK)
+		return st;
+	w->mapped = false;
+	return window_set_up(b, w, 0, out);
+}
+
 /* Measures all pairs of cores with that kernel. */
 static enum status measure(struct matrix_run *p, const char *kernel, struct row_result *out)
 {
@@ -292,7 +310,7 @@ static enum status measure(struct matrix_run *p, const char *kernel, struct row_
 	p->disturbed = false;
 	st = p->set.kernel ? ST_OK : ST_BROKEN;
 	for (b->core = 0; b->core < count && st == ST_OK; b->core++)
-		if (b->cpuset.core[b->core] && cores_choose(b, b->core, relation, 0, &(unsigned){ 0 }) == ST_OK)
+		if (b->cpuset.core[b->core] && cores_choose(b, b->core, relation, 0, &(unsigned){ 0 }) == ST_OK && (st = bring_home(p, out)) == ST_OK)
 			st = one_reader(p, relation);
 	b->core = core;
 	if (st == ST_OK)
@@ -323,8 +341,6 @@ void matrix_row(struct bench *b, const struct row *r, struct row_result *out)
 	p.set.window = r->window;
 	st = p.matrix && p.set.kernel ? shape_of_test(r, b->cpu, &p.set.shape, out->reason, sizeof(out->reason)) : ST_FULL;
 	b->core = core;
-	if (st == ST_OK)
-		st = window_set_up(b, &p.set, 0, out);
 	evidence_plan(b, r, 1, &p.counting);
 	if (st == ST_OK)
 		st = measure(&p, r->kernels[0], out);
@@ -332,7 +348,7 @@ void matrix_row(struct bench *b, const struct row *r, struct row_result *out)
 	 * that wrapper would only add DRAM accesses to the windows. */
 	if (st == ST_OK && p.counting.proof_count && (out->status == ROW_UNPROVEN || p.astray * ASTRAY_PART > p.samples) && r->kernels[1])
 		st = measure(&p, r->kernels[1], out);
-	if (st == ST_OK)
+	if (st == ST_OK && p.set.mapped)
 		st = cores_leave(b, &p.set, &p.job);
 	out->footprint_bytes = p.set.shape.bytes;
 	out->page_bytes = p.set.map.page_bytes;

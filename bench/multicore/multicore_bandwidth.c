@@ -407,7 +407,7 @@ static enum status nodes(struct multicore *c, struct row_result *out)
 
 	out->series.columns = columns;
 	out->series.column_count = 3;
-	if (c->row->node && cores_node(c->b, 1) == cores_node(c->b, 0)) {
+	if (c->row->node != NODE_OWN && cores_node(c->b, NODE_REMOTE) == cores_node(c->b, NODE_OWN) && cores_node(c->b, NODE_DISTANT) == cores_node(c->b, NODE_OWN)) {
 		str_copy(out->reason, sizeof(out->reason), "one memory node");
 		return ST_UNSUPPORTED;
 	}
@@ -415,7 +415,7 @@ static enum status nodes(struct multicore *c, struct row_result *out)
 		str_copy(out->remark, sizeof(out->remark), "the first 8 nodes alone");
 	for (unsigned from = 0; from < count; from++)
 		for (unsigned to = 0; to < count && st == ST_OK; to++) {
-			if ((from != to) != c->row->node || !c->b->cpuset.node[from] || !c->b->cpuset.node[to])
+			if ((from != to) != (c->row->node != NODE_OWN) || !c->b->cpuset.node[from] || !c->b->cpuset.node[to])
 				continue;
 			st = pair_of_nodes(c, from, to, &p, out);
 			if (st != ST_OK || !c->count) /* a node without cores */

@@ -231,7 +231,10 @@ void report_summary(struct text *t, const struct suite_summary *s)
 	         s->disturbances.windows, s->disturbances.clock, s->disturbances.thermal, s->disturbances.modulated);
 	for (unsigned i = 0; i < SMI_BINS; i++)
 		text_fmt(t, "%s%u", i ? ", " : "", s->disturbances.smi[i]);
-	text_fmt(t, "], \"hwp\": %s, \"pinned\": [", s->locks.hwp ? "true" : "false");
+	text_char(t, ']');
+	if (s->last_level_nodes > 1)
+		text_fmt(t, ", \"last_level_nodes\": %u", s->last_level_nodes);
+	text_fmt(t, ", \"hwp\": %s, \"pinned\": [", s->locks.hwp ? "true" : "false");
 	for (unsigned i = 0; i < s->kinds_before; i++)
 		json_locks(t, &s->locks_before[i].locks, s->locks_before[i].core_kind, &comma);
 	json_locks(t, &s->locks, s->core_kind, &comma);

@@ -20,6 +20,7 @@ struct suite_summary {
 	struct { const char *core_kind; struct freq_locks locks; } locks_before[CORE_KINDS_MAX]; /* of the kinds of cores whose rows ran before */
 	unsigned kinds_before;
 	const char *core_kind;    /* NULL: all cores are alike */
+	unsigned last_level_nodes; /* memory nodes whose processors share a last level; bench/measure/cores.h */
 	struct box_types boxes;   /* uncore boxes that the rows found */
 	unsigned rows, by_status[ROW_STATUS_COUNT];
 	unsigned unexpected;      /* simulated: rows that are neither ok nor unsupported as expected; else rows that differ from --expect */

@@ -147,6 +147,8 @@ void table_summary(struct text *t, const struct access *a, const struct suite_su
 {
 	known_program_lines(t, &s->study);
 	boxes_table_lines(t, &s->boxes);
+	if (s->last_level_nodes > 1)
+		text_fmt(t, "%u memory nodes share each last-level cache: its size in rows is a node's part\n", s->last_level_nodes);
 	text_fmt(t, "%u row%s:", s->rows, s->rows == 1 ? "" : "s");
 	for (unsigned i = 0; i < ROW_STATUS_COUNT; i++)
 		if (s->by_status[i])

@@ -361,6 +361,7 @@ static enum status run_kind(struct writer *w, struct bench *b, const struct suit
 	out->core_kind = k->a->core_kind;
 	freq_lock_clocks(k->a, k->cpu, &out->locks);
 	bench_init(b, k->a, k->cpu, w->host, s->repetitions, seed_of(s));
+	out->last_level_nodes = b->last_level_nodes;
 	b->own.isa &= ~suite_too_wide(s->vector_bits);
 	b->kernels = s->kernels;
 	b->ibs_misses = s->ibs_misses;

@@ -217,7 +217,7 @@ void uncore_latency_begin(struct loop *l, struct row_result *out)
 		return;
 	}
 	const bool streams = l->row->target == TARGET_DRAM && l->row->order == ORDER_STREAMS;
-	const bool elsewhere = l->row->node != 0;
+	const bool elsewhere = l->row->node == NODE_REMOTE;
 
 	choose_events(q, b->cpu->processor);
 	take_queue_of_misses(q, b->cpu->processor, l->row);

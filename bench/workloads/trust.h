@@ -5,7 +5,7 @@
 
 #include "bench/workloads/profile.h"
 
-#define TRUST_ENTRIES 151
+#define TRUST_ENTRIES 152
 
 enum trust_base { TRUST_ONE, TRUST_ITERATION, TRUST_INSTRUCTIONS, TRUST_LOADS, TRUST_STORES, TRUST_CYCLES, TRUST_TICKS };
 /* The counters used: the core's, or the uncore's of its own socket or of the socket whose memory the row reads. */

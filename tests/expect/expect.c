@@ -59,13 +59,26 @@ enum status expect_field(const char *machine, const char *format, const char *se
 	return st == ST_MISSING ? preset_of(format, section, key, value) : st;
 }
 
-uint64_t machine_field(struct machine_text *t, const char *section, const char *key)
+uint64_t machine_told(struct machine_text *t, const char *section, const char *key)
 {
 	uint64_t value = 0;
 
 	if (expect_field(t->machine, t->format, section, key, &value) != ST_OK)
 		t->missing = true;
 	return value;
+}
+
+uint64_t machine_field(struct machine_text *t, const char *section, const char *key)
+{
+	static const char *const of_socket[][2] = { { "topology", "cores" }, { "l3", "bytes" }, { "l3", "slices" }, { "dram", "channels" } };
+	const uint64_t value = machine_told(t, section, key), nodes = machine_told(t, "topology", "nodes");
+
+	if (nodes < 2)
+		return value;
+	for (size_t i = 0; i < COUNT_OF(of_socket); i++)
+		if (!strcmp(section, of_socket[i][0]) && !strcmp(key, of_socket[i][1]))
+			return value / nodes;
+	return !strcmp(section, "topology") && !strcmp(key, "sockets") ? value * nodes : value;
 }
 
 void machine_walk_loads(struct machine_text *t, unsigned page, uint64_t span_bytes, uint64_t *least, uint64_t *most)
@@ -324,7 +337,7 @@ bool expect_may_hide(const char *machine, const char *format, const char *row) {
 enum status expect_queue(const char *machine, const char *format, const char *row, struct expectation *out)
 {
 	struct machine_text f = { machine, format, false };
-	const bool has_l3 = machine_field(&f, "l3", "bytes"), sockets = machine_field(&f, "topology", "sockets") > 1;
+	const bool has_l3 = machine_field(&f, "l3", "bytes"), sockets = machine_told(&f, "topology", "sockets") > 1;
 	const bool open_page = machine_field(&f, "dram", "open_page"), as_dram = machine_field(&f, "link", "modified_as_dram");
 	const uint64_t cores = machine_field(&f, "topology", "cores");
 	/* bus_hz_times_3 * ratio = 3 * uncore_hz; ps * hz / 1e12 cycles, in thousandths */

@@ -26,7 +26,9 @@ MUST_CHECK enum status expect_queue(const char *machine, const char *format, con
 
 /* The texts that formulas read. missing: neither text has a requested field. */
 struct machine_text { const char *machine, *format; bool missing; };
-/* A field's value; 0 if it is missing. */
+/* A field's value; 0 if it is missing. machine_field: with several memory nodes a socket (topology.nodes) that of a node as if it were a socket: cores, slices,
+ * channels and bytes of the L3 are divided by the nodes, sockets multiplied. machine_told: as it is in the text. */
+uint64_t machine_told(struct machine_text *t, const char *section, const char *key);
 uint64_t machine_field(struct machine_text *t, const char *section, const char *key);
 /* How many entries above the page's own a walk loads, for random addresses within that many bytes: those that no paging-structure cache holds.
  * `page`: log2 of the page's size, 12, 21 or 30. */

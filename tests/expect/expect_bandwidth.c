@@ -80,7 +80,7 @@ static int64_t rate_milli(struct machine_text *t, uint64_t bytes, uint64_t milli
 /* On that many sockets, with that many cores of each and that many threads of each core. */
 static enum status rate(struct machine_text *t, const struct stream *s, unsigned level, uint64_t sockets, uint64_t cores, uint64_t threads, bool remote, bool emptied, struct expectation *out)
 {
-	const struct bound_stream b = { .loaded = s->loaded, .stored = s->stored, .nontemporal = s->nontemporal, .remote = remote, .emptied = emptied, .level = level,
+	const struct bound_stream b = { .loaded = s->loaded, .stored = s->stored, .nontemporal = s->nontemporal, .remote = remote && machine_told(t, "topology", "sockets") > 1, .emptied = emptied, .level = level,
 		.cores = (unsigned)cores, .threads = (unsigned)threads, .of_l2 = (unsigned)(cores > 1 ? smaller(machine_field(t, "l2", "cores"), cores) : 1) };
 	/* a level below whose replacement is not LRU keeps some of the lines of a pass */
 	const bool kept = (level == 2 && machine_field(t, "l1d", "policy")) || (level == 3 && machine_field(t, machine_field(t, "l2", "bytes") ? "l2" : "l1d", "policy"));

@@ -138,9 +138,13 @@ enum status expect_cores(const char *machine, const char *format, const char *ro
 	struct machine_text t = { machine, format, false };
 	uint64_t complexes = machine_field(&t, "topology", "complexes") ? machine_field(&t, "topology", "complexes") : 1;
 	uint64_t dies = machine_field(&t, "control", "amd_topology") && machine_field(&t, "topology", "dies") ? machine_field(&t, "topology", "dies") : 1; /* as CPUID reports */
+	uint64_t nodes = larger(1, machine_field(&t, "topology", "nodes")); /* of a socket: as complexes, but with parts of one L3 */
 	uint64_t clusters = machine_field(&t, "topology", "cores") / complexes / (machine_field(&t, "l2", "cores") ? machine_field(&t, "l2", "cores") : 1);
 	uint64_t near_clean = beyond(&t, machine_field(&t, "complex", "clean_ps")), near_written = beyond(&t, machine_field(&t, "complex", "modified_ps"));
-	bool l3 = machine_field(&t, "l3", "bytes"), two = clusters > 1, three = clusters > 2, sockets = machine_field(&t, "topology", "sockets") > 1;
+	/* from a slice to a core of the next node of the socket; to half of all other nodes */
+	uint64_t next = uncore(&t, machine_field(&t, "l3", "far_uncore_cycles")), row_apart = uncore(&t, machine_field(&t, "l3", "far_row_uncore_cycles"));
+	uint64_t middle = nodes < 4 ? next : larger(next, row_apart);
+	bool l3 = machine_field(&t, "l3", "bytes"), two = clusters > 1, three = clusters > 2, sockets = machine_told(&t, "topology", "sockets") > 1;
 	bool threads = machine_field(&t, "topology", "threads") > 1;
 	uint64_t l1 = machine_field(&t, "l1d", "cycles"), far_least, far_most, near_least, near_most, less, more, opened, opened_most;
 	/* several sharers: an inclusive L3 has the line, otherwise one of them forwards it */
@@ -164,8 +168,11 @@ enum status expect_cores(const char *machine, const char *format, const char *ro
 		{ "load.l3_modified_other_core", l3 && stay && two, modified(&t), modified(&t), true },
 		{ "load.other_complex_clean", stay && complexes > 1, near_clean, near_clean, true },
 		{ "load.other_complex_modified", stay && complexes > 1, near_written, near_written, true },
+		{ "load.other_complex_clean", stay && nodes > 1, clean(&t) + next, clean(&t) + next, true },
+		{ "load.other_complex_modified", stay && nodes > 1, modified(&t) + next, modified(&t) + next, true },
 		{ "load.remote_l3_clean", l3 && stay && sockets, remote, remote, true },
 		{ "load.remote_l3_modified", l3 && stay && sockets, written, closed, true },
+		{ "load.dram_distant", nodes > 1, near_least + next, near_most + next, true },
 		{ "load.dram_remote", sockets, far_least, far_most, true },
 		{ "load.dram_page_hit", true, open, open, false },
 		{ "core_to_core.clean_same_core", threads, l1, l1, false },
@@ -176,6 +183,8 @@ enum status expect_cores(const char *machine, const char *format, const char *ro
 		{ "core_to_core.modified_same_socket", two, modified(&t), modified(&t), false },
 		{ "core_to_core.clean_other_complex", complexes > dies, near_clean, near_clean, false },
 		{ "core_to_core.modified_other_complex", complexes > dies, near_written, near_written, false },
+		{ "core_to_core.clean_other_complex", nodes > 1, clean(&t) + middle, clean(&t) + middle, false },
+		{ "core_to_core.modified_other_complex", nodes > 1, modified(&t) + middle, modified(&t) + middle, false },
 		{ "core_to_core.clean_other_die", dies > 1, near_clean, near_clean, false },
 		{ "core_to_core.modified_other_die", dies > 1, near_written, near_written, false },
 		{ "core_to_core.clean_other_socket", sockets, remote, remote, false },
@@ -185,7 +194,7 @@ enum status expect_cores(const char *machine, const char *format, const char *ro
 	bool is_penalty = dot && !strcmp(dot, ".penalty"), found = false, there = true;
 	int64_t least = 0, most = 0, below, above;
 
-	for (size_t i = 0; dot && i < COUNT_OF(formulas) && !found; i++)
+	for (size_t i = 0; dot && i < COUNT_OF(formulas) && !(found && there); i++)
 		if (strlen(formulas[i].row) == (size_t)(dot - row) && !memcmp(formulas[i].row, row, (size_t)(dot - row)) &&
 		    (is_penalty ? formulas[i].penalty : !strcmp(dot, ".latency"))) {
 			found = true;
@@ -221,7 +230,7 @@ enum status expect_cores(const char *machine, const char *format, const char *ro
 	}
 	if (!strcmp(row, "load.dram_loaded.penalty")) {
 		found = true;
-		there = machine_field(&t, "topology", "cores") > 1;
+		there = machine_told(&t, "topology", "cores") > 1;
 		if (machine_field(&t, "topology", "threads") > 1)
 			return ST_MISSING; /* not modelled: how two threads share a core's buffers */
 		if (there && !loaded_milli(&t, &least, &most))

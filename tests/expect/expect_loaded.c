@@ -12,7 +12,7 @@ static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 bool loaded_milli(struct machine_text *t, int64_t *least, int64_t *most)
 {
-	const uint64_t others = machine_field(t, "topology", "cores") - 1, lfb = machine_field(t, "lfb", "entries"), sq = machine_field(t, "sq", "entries"), channel = bound_channel_milli(t);
+	const uint64_t others = machine_told(t, "topology", "cores") - 1, lfb = machine_field(t, "lfb", "entries"), sq = machine_field(t, "sq", "entries"), channel = bound_channel_milli(t);
 	const uint64_t slice = bound_slice_milli(t), latency = bound_lookup_milli(t) + bound_memory_milli(t, false, true), few = others * smaller(lfb, sq / larger(1, machine_field(t, "l2", "cores")));
 	const uint64_t many = others * (lfb + sq), busy = larger(channel, machine_field(t, "l3", "inclusive") ? slice : 2 * slice);
 	const uint64_t lookup = bound_lookup_milli(t), core = machine_field(t, "l3", "bytes") ? 1000 * machine_field(t, "l3", "core_cycles") : lookup;

@@ -307,10 +307,10 @@ enum status sim_open(const struct machine *m, const struct sim_memory *memory, s
 	text_init(&t, s->name, sizeof(s->name));
 	text_fmt(&t, "sim:%s", m->name);
 	s->access = (struct access){ .ops = &s->ops, .self = s, .kind = ACCESS_SIM, .name = s->name, .cores = threads,
-		.nodes = (unsigned)m->topology_sockets, .tsc_hz = m->tsc_hz, .core_node = s->core_node, .distance = s->distance,
+		.nodes = (unsigned)(m->topology_sockets * m->topology_nodes), .tsc_hz = m->tsc_hz, .core_node = s->core_node, .distance = s->distance,
 		.counts = sim_counts, .unmodelled = sim_unmodelled, .unmodelled_why = sim_unmodelled_why, .instructions = sim_instructions, .interrupts = sim_interrupts, .counts_self = s };
 	for (unsigned i = 0; i < threads; i++) {
-		s->core_node[i] = (uint8_t)(i / (m->topology_threads * m->topology_cores));
+		s->core_node[i] = (uint8_t)(i / (m->topology_threads * m->topology_cores / m->topology_nodes));
 		s->signals[i] = signals_init(carve(&at, signals_stride()));
 	}
 	s->discarded = signals_init(carve(&at, signals_stride()));
@@ -318,9 +318,9 @@ enum status sim_open(const struct machine *m, const struct sim_memory *memory, s
 		s->both[i] = signals_init(carve(&at, signals_stride()));
 		signals_pair(s->both[i], s->signals[2 * i], s->signals[2 * i + 1]);
 	}
-	for (unsigned i = 0; i < m->topology_sockets; i++)
-		for (unsigned j = 0; j < m->topology_sockets; j++)
-			s->distance[i * m->topology_sockets + j] = i == j ? 10 : 21;
+	for (unsigned i = 0; i < s->access.nodes; i++)
+		for (unsigned j = 0; j < s->access.nodes; j++)
+			s->distance[i * s->access.nodes + j] = i == j ? 10 : i / m->topology_nodes == j / m->topology_nodes ? 12 : 21;
 	s->memory_bytes = memory_bytes(&s->m);
 	void *hierarchy = get(s, s->memory_bytes);
 	if (!hierarchy) {

@@ -1,7 +1,7 @@
 /* pmu/sim/backend/sim.h: the simulated machine as a backend (struct access).
  *
  * Logical processor t is thread t % threads of core t / threads; sockets and memory nodes follow each
- * other likewise: node n is the memory of socket n, at physical addresses n * dram.node_bytes and up. */
+ * other likewise: the nodes of socket n begin with n * topology.nodes, and node k is at physical addresses k * dram.node_bytes and up. */
 #ifndef SIM_SIM_H
 #define SIM_SIM_H
 

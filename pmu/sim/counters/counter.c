@@ -249,7 +249,7 @@ static bool select_tap(struct counters *p, unsigned n, struct tap *t, enum findi
 			return false;
 		}
 		if (e->flags & EVENT_REQUESTS)
-			sim_offcore_listen(e->signals[0], 0xFF, t->listen);
+			sim_offcore_listen(e->signals[0], OFFCORE_RESPONSES_ANY, t->listen);
 		else
 			for (unsigned s = 0; s < e->signal_count; s++)
 				listen(t, e->signals[s]);

@@ -40,6 +40,7 @@ unsigned sim_event_find(const struct event_map *map, unsigned select, uint8_t um
 /* signals.def has eight responses for each of eight request types, in the register's bit order. */
 _Static_assert(SIG_OFFCORE_RFO_UNCORE_HIT == SIG_OFFCORE_DATA_UNCORE_HIT + 8, "eight answers a request type");
 _Static_assert(SIG_OFFCORE_OTHER_NON_DRAM == SIG_OFFCORE_DATA_UNCORE_HIT + 63, "eight request types");
+_Static_assert(SIG_OFFCORE_OTHER_NEAR_DRAM == SIG_OFFCORE_DATA_NEAR_FORWARD + 23, "three more answers each");
 
 /* Nehalem counts non-temporal stores to local memory as answered by another core that had the line clean (the guide's
  * erratum after its tables of OFFCORE_RESPONSE_0). */
@@ -57,9 +58,9 @@ static unsigned swap_nt_stores(unsigned request, unsigned response)
 void sim_offcore_listen(unsigned requests, unsigned responses, uint64_t *listen)
 {
 	for (unsigned q = 0; q < 8; q++)
-		for (unsigned r = 0; r < 8; r++)
+		for (unsigned r = 0; r < 11; r++)
 			if ((requests >> q & 1) && (responses >> r & 1)) {
-				unsigned sig = SIG_OFFCORE_DATA_UNCORE_HIT + 8 * q + r;
+				unsigned sig = r < 8 ? SIG_OFFCORE_DATA_UNCORE_HIT + 8 * q + r : SIG_OFFCORE_DATA_NEAR_FORWARD + 3 * q + r - 8;
 				listen[sig / 64] |= 1ull << sig % 64;
 			}
 }
@@ -74,27 +75,35 @@ void sim_offcore_listen(unsigned requests, unsigned responses, uint64_t *listen)
  * distinguishes; 14 are requests of page walks, which it counts as data reads; 47 are streaming writes of full lines. */
 struct response { unsigned number; uint64_t suppliers, snoops; };
 #define BITS(high, low) ((2ull << (high)) - (1ull << (low)))
+#define DISTANT_CLUSTER (1ull << 27) /* with several memory nodes a socket, else another socket's */
 static const struct response responses[] = {
 	{ 0, BITS(21, 18), 1ull << 33 | 1ull << 32 | 1ull << 31 }, /* from the L3, without a snoop of another core */
 	{ 1, BITS(21, 18), 1ull << 34 },                           /* ... another core had it clean; the L3's copy is taken */
 	{ 2, BITS(21, 18), 1ull << 36 },                           /* ... modified */
-	{ 3, BITS(30, 27), 1ull << 36 },                           /* another socket's cache, modified */
-	{ 4, BITS(30, 27), 1ull << 35 },                           /* ... clean */
-	{ 5, BITS(30, 27), BITS(34, 31) },                         /* memory of another node */
-	{ 6, 0, BITS(34, 31) },                                    /* of this one: bit 22, in format 3 bit 26; the other bit is remote memory's */
+	{ 3, BITS(30, 28), 1ull << 36 },                           /* another socket's cache, modified */
+	{ 4, BITS(30, 28), 1ull << 35 },                           /* ... clean */
+	{ 5, BITS(30, 28), BITS(34, 31) },                         /* memory of another socket */
+	{ 6, 0, BITS(34, 31) },                                    /* of this node: bit 22, in format 3 bit 26; the other bit is remote memory's */
+	{ 8, DISTANT_CLUSTER, 1ull << 35 },                        /* a slice of another memory node of the socket (perfmon: SNC_CACHE) */
+	{ 9, DISTANT_CLUSTER, 1ull << 36 },                        /* ... that had it from a core, modified */
+	{ 10, DISTANT_CLUSTER, BITS(34, 31) },                     /* memory of another node of the socket (SNC_DRAM) */
 };
 #define FULL_LINES (1ull << 47)
 
-static bool by_supplier(uint64_t value, unsigned local, uint64_t *listen)
+static unsigned any_response(const struct machine *m) { return m->topology_nodes > 1 ? OFFCORE_RESPONSES_ANY : 0xFF; }
+
+static bool by_supplier(const struct machine *m, uint64_t value, unsigned local, uint64_t *listen)
 {
 	const uint64_t asked = (value & 0x77) | (value >> 11 & 1) << OTHER_REQUEST | (value & FULL_LINES ? 1ull << OTHER_REQUEST : 0);
 	const bool any = value >> 16 & 1;
 	if ((value & 0x9008) || !(value & (0x6BF7 | FULL_LINES)) || (!any && !(value & BITS(37, 17))))
 		return false;
 	if (any) {
-		sim_offcore_listen((unsigned)asked, 0xFF, listen);
+		sim_offcore_listen((unsigned)asked, any_response(m), listen);
 		return true;
 	}
+	if (m->topology_nodes < 2 && value & DISTANT_CLUSTER)
+		value = (value & ~DISTANT_CLUSTER) | BITS(30, 28);
 	for (unsigned i = 0; i < COUNT_OF(responses); i++)
 		if (value & (responses[i].suppliers ? responses[i].suppliers : 1ull << local) && value & responses[i].snoops)
 			sim_offcore_listen((unsigned)asked, 1u << responses[i].number, listen);
@@ -110,9 +119,9 @@ bool sim_offcore_signals(const struct machine *m, uint64_t value, uint64_t *list
 		return true;
 	}
 	if (m->pmu_offcore_format >= 2)
-		return by_supplier(value, m->pmu_offcore_format == 2 ? 22 : 26, listen);
+		return by_supplier(m, value, m->pmu_offcore_format == 2 ? 22 : 26, listen);
 	if (!(value >> 16 & 1) || (value & 0xF780))
 		return false;
-	sim_offcore_listen((value & 0x7F) | (value >> 11 & 1) << OTHER_REQUEST, 0xFF, listen);
+	sim_offcore_listen((value & 0x7F) | (value >> 11 & 1) << OTHER_REQUEST, any_response(m), listen);
 	return true;
 }

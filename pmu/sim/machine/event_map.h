@@ -101,7 +101,8 @@ unsigned sim_event_find(const struct event_map *map, unsigned select, uint8_t um
 /* The event select in a select register's value: 8 bits, 12 on AMD. */
 unsigned sim_event_select(const struct machine *m, uint64_t value);
 /* Adds to listen[] all signals of requests beyond the L2 whose type is in `requests` (order of OFFCORE_RESPONSE bits 0 to
- * 7) and whose response is in `responses` (order of bits 8 to 15). */
+ * 7) and whose response is in `responses` (order of bits 8 to 15; from 8 on another complex's or node's of the socket: OFFCORE_..._NEAR_). */
+#define OFFCORE_RESPONSES_ANY 0x7FFu
 void sim_offcore_listen(unsigned requests, unsigned responses, uint64_t *listen);
 /* Adds to listen[] the signals of an OFFCORE_RESPONSE value. false: it selects requests or responses that the model does
  * not distinguish. */

@@ -5,6 +5,7 @@
 #include "pmu/sim/machine/machine_reading.h"
 #include "pmu/sim/machine/uncore_map.h"
 
+#define NODES_MOST 8 /* memory nodes of the machine, as the model numbers lines */
 #define MESH_BUSES 3 /* of a socket after its first, uncore.bus apart, with boxes */
 #define NODE_BYTES_LEAST 0x1000000u /* code, and the least that a row maps */
 
@@ -79,6 +80,24 @@ static enum status check_cores(struct machine_reading *r)
 			         r->exec_line[c] ? "names" : "is not given and its preset needs", (unsigned)m->core_ports - 1);
 			return ST_RANGE;
 		}
+	return ST_OK;
+}
+
+/* Several memory nodes a socket. */
+static enum status check_nodes(struct machine_reading *r)
+{
+	struct machine *m = r->m;
+	const uint64_t n = m->topology_nodes;
+	if (n == 1)
+		return ST_OK;
+	if (m->topology_sockets * n > NODES_MOST)
+		return machine_wrong(r, &m->topology_nodes, "sockets * nodes is at most 8");
+	if (m->topology_complexes > 1 || m->topology_small_cores || !m->l3_bytes || m->l3_inclusive)
+		return machine_wrong(r, &m->topology_nodes, "more than one needs sockets of one complex and one kind of cores, and an L3 that is not inclusive");
+	if (!str_equal(m->pmu_uncore, "none") && !str_equal(m->pmu_uncore, "mesh"))
+		return machine_wrong(r, &m->topology_nodes, "1 with another uncore than none or mesh");
+	if (m->topology_cores % (n * m->l2_cores) || m->l3_slices % n || m->dram_channels % n)
+		return machine_wrong(r, &m->topology_nodes, "divides topology.cores / l2.cores, l3.slices and dram.channels");
 	return ST_OK;
 }
 
@@ -289,6 +308,8 @@ enum status machine_check(struct machine_reading *r, const struct machine_beside
 	enum status st = check_cores(r);
 	if (!st)
 		st = check_small(r);
+	if (!st)
+		st = check_nodes(r);
 	if (!st)
 		st = check_caches(r);
 	if (!st)

@@ -21,9 +21,9 @@ static uint64_t inverse(uint64_t n) { return n > 1 ? UINT64_MAX / n + 1 : 0; }
 uint32_t cache_slice_and_set_slow(const struct cache *c, uint32_t line, uint32_t *slice)
 {
 	*slice = 0;
-	if (c->slices == 1)
+	if (c->slices == 1 && c->parts == 1)
 		return line % c->sets;
-	const uint32_t group = cache_divided(line, c->slices_inverse);
+	const uint32_t group = c->slices > 1 ? cache_divided(line, c->slices_inverse) : line;
 	const uint32_t rounds = c->sets_per_slice > 1 ? cache_divided(group, c->sets_inverse) : group;
 	*slice = cache_slice(c, line);
 	return *slice * c->sets_per_slice + group - rounds * c->sets_per_slice;
@@ -32,7 +32,13 @@ uint32_t cache_slice_and_set_slow(const struct cache *c, uint32_t line, uint32_t
 void cache_init(struct cache *c, struct arena *a, uint32_t sets, uint32_t ways, uint32_t slices, bool hash,
                 enum replacement policy, unsigned extra_bytes)
 {
-	struct cache n = { .sets = sets, .ways = ways, .slices = slices ? slices : 1, .hash = hash, .policy = (uint8_t)policy,
+	cache_init_parts(c, a, sets, ways, slices, 1, 0, hash, policy, extra_bytes);
+}
+
+void cache_init_parts(struct cache *c, struct arena *a, uint32_t sets, uint32_t ways, uint32_t slices, uint32_t parts, uint32_t part_shift, bool hash,
+                      enum replacement policy, unsigned extra_bytes)
+{
+	struct cache n = { .sets = sets, .ways = ways, .slices = slices ? slices / parts : 1, .parts = parts, .part_shift = part_shift, .hash = hash, .policy = (uint8_t)policy,
 	                   .extra_bytes = extra_bytes, .oldest = -(int64_t)ways, .random = 0x9E3779B97F4A7C15ull };
 	const uint32_t padded = (ways + 7) & ~7u;
 	const bool stamps = policy == REPLACE_LRU && ways > CACHE_NIBBLE_WAYS;
@@ -47,10 +53,10 @@ void cache_init(struct cache *c, struct arena *a, uint32_t sets, uint32_t ways, 
 	n.step = n.block_bytes << (CACHE_WAY_BITS - 6);
 	n.last_nibble = n.nibbles && ways ? (uint8_t)(4 * (ways - 1)) : 0;
 	n.order_bits = n.nibbles && ways ? ~0ull >> (60 - n.last_nibble) : 0;
-	if (n.slices == 1 && sets > 1 && !(sets & (sets - 1)))
+	if (n.slices == 1 && parts == 1 && sets > 1 && !(sets & (sets - 1)))
 		n.mask = sets - 1;
-	n.sets_per_slice = sets / n.slices;
-	const bool powers = !(n.slices & (n.slices - 1)) && n.sets_per_slice && !(n.sets_per_slice & (n.sets_per_slice - 1));
+	n.sets_per_slice = sets / (n.slices * parts);
+	const bool powers = parts == 1 && !(n.slices & (n.slices - 1)) && n.sets_per_slice && !(n.sets_per_slice & (n.sets_per_slice - 1));
 	n.slice_bits = powers ? (uint32_t)__builtin_ctz(n.slices) : UINT32_MAX;
 	n.slices_inverse = inverse(n.slices);
 	n.sets_inverse = inverse(n.sets_per_slice);

@@ -31,7 +31,8 @@ struct cache {
 	uint32_t sets, ways;
 	uint32_t step;               /* distance between the indices of way 0 of a set and of the next set */
 	uint32_t mask;               /* sets - 1 if the index is the low bits of the line, else 0 */
-	uint32_t slices, sets_per_slice;
+	uint32_t slices, sets_per_slice; /* slices: of a part */
+	uint32_t parts, part_shift;  /* line >> part_shift, modulo parts: the part whose slices hold it */
 	uint32_t slice_bits;         /* log2 of slices if they and a slice's sets are powers of two, else UINT32_MAX */
 	uint64_t slices_inverse, sets_inverse; /* 2^64 / slices and / sets_per_slice, rounded up */
 	bool hash;                   /* a hash of the line selects the slice */
@@ -55,9 +56,12 @@ struct arena { uint8_t *at; size_t used; };
 void *arena_get(struct arena *a, size_t bytes);
 
 /* sets * ways entries; 0 sets: an array that never hits. `hash` and slices: see cache_slice. extra_bytes per entry: a power
- * of two up to 8, zeroed; 0: none. */
+ * of two up to 8, zeroed; 0: none. cache_init_parts: the slices are in `parts` equal parts, and bits from part_shift up, modulo
+ * parts, select that of a line. */
 void cache_init(struct cache *c, struct arena *a, uint32_t sets, uint32_t ways, uint32_t slices, bool hash,
                 enum replacement policy, unsigned extra_bytes);
+void cache_init_parts(struct cache *c, struct arena *a, uint32_t sets, uint32_t ways, uint32_t slices, uint32_t parts, uint32_t part_shift, bool hash,
+                      enum replacement policy, unsigned extra_bytes);
 
 /* n / d, by d's inverse: exact for d > 1. */
 static inline uint32_t cache_divided(uint32_t n, uint64_t inverse)
@@ -65,10 +69,10 @@ static inline uint32_t cache_divided(uint32_t n, uint64_t inverse)
 	return (uint32_t)((unsigned __int128)n * inverse >> 64);
 }
 
-/* Slice of a line. Consecutive lines alternate between the slices; with the hash each round starts at a slice given by the
+/* Slice of a line, within its part. Consecutive lines alternate between the slices; with the hash each round starts at a slice given by the
  * upper bits (of round n: x ^ x / 2^5 where x = n ^ n / 2^7 ^ n / 2^13), so that every aligned run of `slices` lines uses
  * each once. */
-static inline uint32_t cache_slice(const struct cache *c, uint32_t line)
+static inline uint32_t cache_slice_in_part(const struct cache *c, uint32_t line)
 {
 	if (c->slices == 1)
 		return 0;
@@ -81,6 +85,13 @@ static inline uint32_t cache_slice(const struct cache *c, uint32_t line)
 	}
 	slice += line - group * c->slices;
 	return slice < c->slices ? slice : slice - c->slices;
+}
+
+/* Slice of a line. */
+static inline uint32_t cache_slice(const struct cache *c, uint32_t line)
+{
+	const uint32_t slice = cache_slice_in_part(c, line);
+	return c->parts == 1 ? slice : slice + (line >> c->part_shift) % c->parts * c->slices;
 }
 
 /* Slice and set together; the slow variant divides. */

@@ -48,6 +48,15 @@ bool coherence_leave_clusters(struct memory *s, unsigned socket, uint64_t mask, 
 	return socket_lower(s, socket, mask, line, LINE_I, t, 0) == LINE_M;
 }
 
+/* How much longer a line's slice waits for the slowest of those clusters, the socket's bits, than for one of its own memory node. */
+static uint64_t snoop_far(const struct memory *s, unsigned socket, uint64_t mask, uint32_t line)
+{
+	uint64_t most = 0;
+	for (; s->parts > 1 && mask; mask &= mask - 1)
+		most = later(most, far_cycles(s, &s->cluster[socket * s->clusters_per_socket + (unsigned)__builtin_ctzll(mask)], line));
+	return most;
+}
+
 /* ---- the line is in the socket -------------------------------------------------------------- */
 
 struct fill coherence_hit_read_elsewhere(struct memory *s, struct cluster *c, struct line_location p, uint32_t line, uint64_t t)
@@ -62,7 +71,7 @@ struct fill coherence_hit_read_elsewhere(struct memory *s, struct cluster *c, st
 		const enum line_state had = socket_lower(s, c->socket, mask, line, LINE_S, t, 0);
 		if (s->sink.deliver)
 			coherence_emit_core_snoop(s, c->socket, line, had, t);
-		f.ready = t + (had == LINE_M ? s->lat.modified : s->lat.clean);
+		f.ready = t + (had == LINE_M ? s->lat.modified : s->lat.clean) + snoop_far(s, c->socket, mask, line);
 		if (had == LINE_M) {
 			f.source = SRC_L3_OTHER_MODIFIED;
 			state = LINE_M;
@@ -81,7 +90,7 @@ struct fill coherence_hit_read_elsewhere(struct memory *s, struct cluster *c, st
 		}
 	} else if (p.l3 == CACHE_NONE) {
 		f.source = SRC_L3_OTHER_CLEAN;
-		f.ready = t + s->lat.clean;
+		f.ready = t + s->lat.clean + snoop_far(s, c->socket, mask & -mask, line);
 	}
 	if (p.l3 != CACHE_NONE)
 		f.ready = later(f.ready, cache_ready(&k->l3, p.l3));
@@ -175,7 +184,7 @@ struct fill coherence_hit_own(struct memory *s, struct cluster *c, struct line_l
 	if (others && s->sink.deliver)
 		coherence_emit_core_snoop(s, c->socket, line, had, t);
 	f.source = had == LINE_M ? SRC_L3_OTHER_MODIFIED : had != LINE_I ? SRC_L3_OTHER_CLEAN : SRC_L3_UNSHARED;
-	f.ready = t + (had == LINE_M ? s->lat.modified : others ? s->lat.clean : s->lat.l3);
+	f.ready = t + (had == LINE_M ? s->lat.modified : others ? s->lat.clean : s->lat.l3) + snoop_far(s, c->socket, others, line);
 	if (state == LINE_S || state == LINE_F) {
 		const struct snooped r = coherence_snoop_sockets(s, c->socket, line, true, t);
 		f.ready = later(f.ready, t + (r.near ? s->lat.near_invalidate : s->lat.invalidate));
@@ -223,7 +232,7 @@ void coherence_emit_read(struct memory *s, unsigned socket, const struct line_re
 	}
 	uncore_pulse(s, socket, slice, UNC_L3_MISS_READ, t);
 	const bool data = q->kind == REQUEST_LOAD || q->kind == REQUEST_WALK || q->kind == REQUEST_PREFETCH;
-	const struct uncore_attributes about = { .tags = data ? UTAG(DATA) : 0, .line = q->line, .node = (uint8_t)home_of(q->line) };
+	const struct uncore_attributes about = { .tags = data ? UTAG(DATA) : 0, .line = q->line, .node = (uint8_t)home_of(s, q->line) };
 	if (uncore_subscribed(s, UNC_READ_MISS_INSERT))
 		uncore_pulse_deliver(s, socket, slice, UNC_READ_MISS_INSERT, t, 1, &about);
 	if (uncore_subscribed(s, UNC_READ_MISS_OCCUPANCY))
@@ -250,7 +259,7 @@ void coherence_emit_fill(struct memory *s, unsigned socket, uint32_t line, enum 
 void coherence_emit_home(struct memory *s, unsigned asker, uint32_t line, bool own, bool shared, uint64_t asked, uint64_t ready)
 {
 	const unsigned home = home_socket(s, line);
-	const bool local = home_of(line) == node_of(s, asker);
+	const bool local = home_of(s, line) == node_of(s, asker);
 	const uint64_t both = local ? 0 : link_both_ways(s), held = ready - asked > both ? ready - asked - both : 1;
 	uncore_level(s, home, dram_channel(s, line), local ? UNC_HOME_OCCUPANCY_LOCAL : UNC_HOME_OCCUPANCY_REMOTE, asked + both / 2, 0, 0, held);
 	if (s->sink.traffic)
@@ -260,8 +269,8 @@ void coherence_emit_home(struct memory *s, unsigned asker, uint32_t line, bool o
 uint64_t uncore_lasts(const struct memory *s, const struct cluster *k, uint32_t line)
 {
 	if (location_valid(socket_find(&s->socket[k->socket], line)))
-		return s->lat.l3;
-	return s->lat.dram[home_of(line) != k->node];
+		return s->lat.l3 + far_cycles(s, k, line);
+	return s->lat.dram[home_of(s, line) != k->node] + far_cycles(s, k, line);
 }
 
 static __attribute__((noinline)) void read_wholly(struct memory *s, struct cluster *c, const struct line_request *q, uint64_t t, struct fill *f)

@@ -131,7 +131,7 @@ static inline struct snooped coherence_snoop_sockets(struct memory *s, unsigned 
 static inline __attribute__((always_inline)) void coherence_miss_after(struct memory *s, struct cluster *c, struct line_location p, uint8_t *block,
 	uint64_t t, const struct snooped r, struct fill *f, const uint32_t line, const bool own, const unsigned plain)
 {
-	const bool local = home_of(line) == (plain ? c->socket : c->node);
+	const bool local = plain ? line >> NODE_SHIFT == c->socket : home_of(s, line) == c->node;
 	uint64_t asked = t + s->lat.l3; /* the L3 has missed */
 	if (!plain && s->complexes > 1) {
 		const uint64_t in = lane_take(&c->here->into, asked);
@@ -195,6 +195,8 @@ static inline __attribute__((always_inline)) void uncore_read(struct memory *s, 
 		if (c->peer)
 			socket_near(c->peer, line + 1);
 	}
+	if (!plain)
+		t += far_cycles(s, c, line);
 	const uint64_t came = t;
 	uint8_t *block = NULL; /* of its set in the L3 */
 	uint32_t set = 0, way = CACHE_NONE;

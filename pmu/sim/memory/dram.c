@@ -38,7 +38,7 @@ void dram_init(struct memory *s, struct socket *k, struct arena *a)
 
 unsigned dram_channel(const struct memory *s, uint32_t line)
 {
-	return (line & (NODE_LINES - 1)) % (unsigned)s->m->dram_channels;
+	return (line & (NODE_LINES - 1)) % s->channels + part_of(s, line) * s->channels;
 }
 
 uint64_t dram_sent(struct memory *s, unsigned from, unsigned to, uint64_t t) { return lane_take(lane_between(s, from, to), t); }
@@ -102,7 +102,7 @@ int64_t dram_change_row(struct memory *s, unsigned home, unsigned unit, uint32_t
 void dram_emit_read(struct memory *s, unsigned from, uint32_t line, uint64_t t, uint64_t sent, uint64_t start)
 {
 	const unsigned home = home_socket(s, line);
-	const bool local = home_of(line) == node_of(s, from);
+	const bool local = home_of(s, line) == node_of(s, from);
 	uint32_t at, unit;
 	const uint64_t moving = dram_channel_of(s, line, &at, &unit)->lane.period >> 16;
 	if (s->sink.traffic) {
@@ -127,7 +127,7 @@ static uint64_t write_line(struct memory *s, unsigned from, uint32_t line, uint6
                            bool uncached, enum uncore_signal told)
 {
 	const unsigned home = home_socket(s, line);
-	const bool local = home_of(line) == node_of(s, from);
+	const bool local = home_of(s, line) == node_of(s, from);
 	uint32_t at, unit;
 	struct channel *c = dram_channel_of(s, line, &at, &unit);
 	uint64_t start = t, sent = t;
@@ -145,7 +145,7 @@ static uint64_t write_line(struct memory *s, unsigned from, uint32_t line, uint6
 	}
 	uncore_pulse(s, home, unit, told, t);
 	if (s->sink.deliver)
-		uncore_complex_out(s, from, home_of(line), line, sent);
+		uncore_complex_out(s, from, home_of(s, line), line, sent);
 	if (s->sink.traffic)
 		uncore_traffic_home_write(s, from, line, full, uncached ? UNCORE_TRAFFIC_UNCACHED : UNCORE_TRAFFIC_WRITE_BACK, t, sent, start);
 	emit_transfer(s, home, unit, at, full ? UNC_MEMORY_WRITE_FULL : UNC_MEMORY_WRITE_PARTIAL, start);
@@ -154,13 +154,13 @@ static uint64_t write_line(struct memory *s, unsigned from, uint32_t line, uint6
 
 uint64_t dram_write(struct memory *s, unsigned from, uint32_t line, uint64_t t, unsigned transfers, bool full)
 {
-	return write_line(s, from, line, t, transfers, full, false, home_of(line) == node_of(s, from) ? UNC_HOME_WRITE_LOCAL : UNC_HOME_WRITE_REMOTE);
+	return write_line(s, from, line, t, transfers, full, false, home_of(s, line) == node_of(s, from) ? UNC_HOME_WRITE_LOCAL : UNC_HOME_WRITE_REMOTE);
 }
 
 uint64_t dram_write_uncached(struct memory *s, unsigned from, uint32_t line, uint64_t t, unsigned transfers, bool full)
 {
 	const unsigned home = home_socket(s, line);
-	const bool local = home_of(line) == node_of(s, from);
+	const bool local = home_of(s, line) == node_of(s, from);
 	uncore_pulse(s, home, dram_channel(s, line), local ? UNC_HOME_OWN_LOCAL : UNC_HOME_OWN_REMOTE, t);
 	return write_line(s, from, line, t, transfers, full, true, local ? UNC_HOME_UNCACHED_LOCAL : UNC_HOME_WRITE_REMOTE);
 }

@@ -18,9 +18,9 @@ uint64_t dram_sent(struct memory *s, unsigned from, unsigned to, uint64_t t);
 /* home: of the line; at: its position in its channel. */
 static inline __attribute__((always_inline)) struct channel *dram_channel_in(const struct memory *s, struct socket *home, uint32_t line, uint32_t *at, uint32_t *unit)
 {
-	const uint32_t n = (uint32_t)s->m->dram_channels, offset = line & (NODE_LINES - 1);
+	const uint32_t n = s->channels, offset = line & (NODE_LINES - 1);
 	*at = (uint32_t)(offset * s->channel_inverse >> 33); /* offset / n: exact for offset < 2^29, n <= 16; never beyond 2^62 */
-	*unit = offset - *at * n;
+	*unit = offset - *at * n + (s->parts > 1 ? part_of(s, line) * n : 0);
 	return &home->channels[*unit];
 }
 static inline struct channel *dram_channel_of(struct memory *s, uint32_t line, uint32_t *at, uint32_t *unit)
@@ -33,8 +33,8 @@ static inline struct channel *dram_channel_of(struct memory *s, uint32_t line, u
 static inline __attribute__((always_inline)) int64_t dram_read(struct memory *s, struct socket *here, unsigned from, uint32_t line, uint64_t t,
                                                                const bool plain)
 {
-	const unsigned home = plain ? home_of(line) : home_socket(s, line);
-	const bool local = plain ? home == from : home_of(line) == node_of(s, from);
+	const unsigned home = plain ? line >> NODE_SHIFT : home_socket(s, line);
+	const bool local = plain ? home == from : home_of(s, line) == node_of(s, from);
 	uint32_t at, unit;
 	struct channel *c = dram_channel_in(s, local && plain ? here : &s->socket[home], line, &at, &unit);
 	const uint64_t sent = local ? t : dram_sent(s, home, from, t); /* it crosses the link */

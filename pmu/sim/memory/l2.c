@@ -23,7 +23,24 @@ __attribute__((noinline)) void l2_emit(struct memory *s, const struct line_reque
 		signal_pulse(g, rfo[had], t, 1);
 }
 
-/* Source of the answer from beyond the L2, for the OFFCORE_ signals: rows of eight, in the order of sources; those that another complex sends have rows of two. */
+/* The OFFCORE_..._NEAR_ columns, after another complex's or another memory node's: FORWARD, HITM, DRAM; NEAR_COLUMNS: the answer is not of another one. */
+#define NEAR_COLUMNS 3u
+static unsigned near_column(const struct memory *s, const struct line_request *q, enum mem_source source)
+{
+	const struct cluster *k = s->core[q->thread / (unsigned)s->m->topology_threads].cluster;
+	if (source == SRC_NEAR_CLEAN || source == SRC_NEAR_MODIFIED)
+		return (unsigned)(source - SRC_NEAR_CLEAN);
+	if (s->parts == 1 || part_of(s, q->line) == k->part)
+		return NEAR_COLUMNS;
+	switch (source) {
+	case SRC_L3_UNSHARED: case SRC_L3_OTHER_CLEAN: return 0;
+	case SRC_L3_OTHER_MODIFIED: return 1;
+	case SRC_LOCAL_DRAM: return 2;
+	default: return NEAR_COLUMNS; /* another socket's is that wherever in it the line is */
+	}
+}
+
+/* Source of the answer from beyond the L2, for the OFFCORE_ signals: rows of eight, in the order of sources, or of the NEAR_COLUMNS. */
 __attribute__((noinline)) void l2_emit_offcore(struct memory *s, const struct line_request *q, const struct fill *f, uint64_t t)
 {
 	static const uint8_t row[] = { [REQUEST_LOAD] = 0, [REQUEST_RFO] = 1, [REQUEST_IFETCH] = 2, [REQUEST_WALK] = 0, [REQUEST_PREFETCH] = 4,
@@ -32,8 +49,8 @@ __attribute__((noinline)) void l2_emit_offcore(struct memory *s, const struct li
 	                                  [SRC_REMOTE_MODIFIED] = 3, [SRC_REMOTE_CLEAN] = 4, [SRC_REMOTE_DRAM] = 5,
 	                                  [SRC_LOCAL_DRAM] = 6 };
 	struct signals *g = s->signals[q->thread];
-	const bool near = f->source == SRC_NEAR_CLEAN || f->source == SRC_NEAR_MODIFIED;
-	const unsigned told = near ? (unsigned)SIG_OFFCORE_DATA_NEAR_FORWARD + row[q->kind] * 2u + (unsigned)(f->source - SRC_NEAR_CLEAN) :
+	const unsigned near = near_column(s, q, f->source);
+	const unsigned told = near < NEAR_COLUMNS ? (unsigned)SIG_OFFCORE_DATA_NEAR_FORWARD + row[q->kind] * NEAR_COLUMNS + near :
 	                      (unsigned)SIG_OFFCORE_DATA_UNCORE_HIT + row[q->kind] * 8u + column[f->source];
 	signal_pulse(g, (enum signal)told, t, 1);
 	signal_pulse(g, SIG_L3_REFERENCE, t, 1);

@@ -18,6 +18,8 @@ static inline uint32_t core_asks_ahead(const struct machine *m)
  * from 30 GiB on. */
 #define NODE_SHIFT 29
 #define NODE_LINES (1u << NODE_SHIFT)
+#define NODES_MOST (1u << (32 - NODE_SHIFT))
+#define PARTS_MOST 4 /* memory nodes a socket */
 #define SLICES_MAX 64
 #define CHANNELS_MAX 16
 
@@ -50,6 +52,7 @@ struct cluster {
 	struct lane port;
 	struct pool sq;
 	unsigned socket, node; /* node: whose memory is this cluster's own */
+	unsigned part;         /* which of the socket's memory nodes it is of */
 	struct socket *here, *peer; /* this cluster's socket; the other one of two, else NULL */
 	uint64_t bit;           /* in the socket's masks */
 	unsigned first_core, cores;
@@ -115,7 +118,7 @@ enum line_request_kind { REQUEST_LOAD, REQUEST_RFO, REQUEST_IFETCH, REQUEST_WALK
 struct line_request { uint32_t line; unsigned thread; enum line_request_kind kind; };
 
 /* Core cycles of unloaded loads, load to use. */
-struct latencies { uint64_t l3, clean, modified, dram[2] /* memory of the own node, of another node */, remote_clean, remote_modified, invalidate, near_clean, near_modified, near_invalidate; };
+struct latencies { uint64_t far[PARTS_MOST][PARTS_MOST] /* more from one memory node's cores to another one's slice */, l3, clean, modified, dram[2] /* memory of the own node, of another node */, remote_clean, remote_modified, invalidate, near_clean, near_modified, near_invalidate; };
 
 struct memory {
 	const struct machine *m;
@@ -123,7 +126,9 @@ struct memory {
 	bool (*pages)(void *self, uint64_t va, struct page_info *out);
 	void *self;
 	unsigned cores, clusters, sockets, clusters_per_socket, holder_bytes; /* sockets: with several complexes each is one */
-	unsigned complexes;     /* of a node */
+	unsigned complexes;     /* of a socket's memory */
+	unsigned parts, channels;        /* memory nodes a socket, channels of each */
+	uint8_t package[NODES_MOST], part[NODES_MOST]; /* of a memory node: whose it is, and which of it */
 	bool inclusive, bus;    /* bus: no L3, the sockets' caches are on front-side buses */
 	bool plain;             /* an inclusive L3, a constant uncore clock, and no sink: memory_plain */
 	bool usual;             /* the L1D is usual (cache_is_usual) with 8 ways */
@@ -132,7 +137,7 @@ struct memory {
 	struct latencies lat_of[2]; /* fault.uncore_float_ratio: at the machine's ratio, and at the other one */
 	uint64_t float_cycles;      /* core cycles until the uncore clock changes; 0: never */
 	uint64_t uncore_ahead;      /* uncore cycles by which its clock is ahead of its ratio, modulo 2^64 */
-	uint64_t channel_inverse; /* 2^33 / dram.channels, rounded up */
+	uint64_t channel_inverse; /* 2^33 / channels, rounded up */
 	uint64_t page_hit_cycles, page_miss_cycles, nt_cycles;
 	uint64_t refresh_cycles;  /* core cycles between two refreshes of a rank; 0: none */
 	unsigned wc_most;       /* most open write-combining buffers of a core */
@@ -152,7 +157,7 @@ struct memory {
 static inline uint32_t line_of(const struct memory *s, uint64_t pa)
 {
 	uint32_t node = 0;
-	while (pa >= s->m->dram_node_bytes && node + 1 < s->m->topology_sockets) {
+	while (pa >= s->m->dram_node_bytes && node + 1 < s->m->topology_sockets * s->m->topology_nodes) {
 		pa -= s->m->dram_node_bytes;
 		node++;
 	}
@@ -181,10 +186,14 @@ void pages_forget(struct private_core *c);
 
 /* A request and its answer over a link: the time by which remote memory takes longer than local. */
 static inline uint64_t link_both_ways(const struct memory *s) { return s->lat.dram[1] > s->lat.dram[0] ? s->lat.dram[1] - s->lat.dram[0] : 0; }
-static inline unsigned home_of(uint32_t line) { return line >> NODE_SHIFT; }
-/* The node of a socket; the socket that has the memory of a line's home. */
+/* A line's home: one of the processors' packages, which may have several memory nodes. */
+static inline unsigned home_of(const struct memory *s, uint32_t line) { return s->package[line >> NODE_SHIFT]; }
+/* The package of a socket; the socket that has the memory of a line's home. */
 static inline unsigned node_of(const struct memory *s, unsigned socket) { return s->complexes == 1 ? socket : socket / s->complexes; }
-static inline unsigned home_socket(const struct memory *s, uint32_t line) { return home_of(line) * s->complexes; }
+static inline unsigned home_socket(const struct memory *s, uint32_t line) { return home_of(s, line) * s->complexes; }
+/* Which of a package's memory nodes a line is of; how much longer a request to its slice takes than to one of the core's own node. */
+static inline unsigned part_of(const struct memory *s, uint32_t line) { return s->part[line >> NODE_SHIFT]; }
+static inline uint64_t far_cycles(const struct memory *s, const struct cluster *k, uint32_t line) { return s->parts > 1 ? s->lat.far[k->part][part_of(s, line)] : 0; }
 /* Data between nodes takes the link of their first complexes. */
 static inline struct lane *lane_between(const struct memory *s, unsigned from, unsigned to)
 {

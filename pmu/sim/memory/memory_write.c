@@ -25,9 +25,9 @@ static void wc_close(struct memory *s, struct private_core *c, unsigned thread, 
 		t = b.from;
 	const bool full = b.bytes == UINT64_MAX;
 	const uint64_t delay = dram_write_uncached(s, c->cluster->socket, b.line, t, full ? 1 : (unsigned)s->m->wc_partial_transfers, full);
-	const uint64_t end = t + s->nt_cycles + delay;
-	signal_pulse(s->signals[thread], home_of(b.line) == c->cluster->node ? SIG_OFFCORE_OTHER_LOCAL_DRAM :
-	             SIG_OFFCORE_OTHER_REMOTE_DRAM, t, 1);
+	const uint64_t end = t + s->nt_cycles + far_cycles(s, c->cluster, b.line) + delay;
+	signal_pulse(s->signals[thread], home_of(s, b.line) != c->cluster->node ? SIG_OFFCORE_OTHER_REMOTE_DRAM :
+	             part_of(s, b.line) != c->cluster->part ? SIG_OFFCORE_OTHER_NEAR_DRAM : SIG_OFFCORE_OTHER_LOCAL_DRAM, t, 1);
 	for (unsigned part = full ? 1 : (unsigned)s->m->wc_partial_transfers; part; part--)
 		bus_emit(s, thread, full ? BUS_WRITE_LINE : BUS_WRITE_PART, t);
 	for (unsigned j = i; j + 1 < c->wc_open; j++)
@@ -109,6 +109,8 @@ static uint64_t cycles_at(const struct machine *m, uint64_t n, uint64_t ratio)
 	return (n * m->clock_core_ratio + ratio - 1) / ratio;
 }
 
+static unsigned apart(unsigned a, unsigned b) { return a < b ? b - a : a - b; }
+
 static void latencies_at(const struct machine *m, uint64_t ratio, struct latencies *l)
 {
 	l->l3 = m->l3_bytes ? m->l3_core_cycles + cycles_at(m, m->l3_uncore_cycles, ratio) :
@@ -116,6 +118,10 @@ static void latencies_at(const struct machine *m, uint64_t ratio, struct latenci
 	const uint64_t core = m->l3_bytes ? m->l3_core_cycles : l->l3, uncore = m->l3_bytes ? m->l3_uncore_cycles : 0;
 	l->clean = core + cycles_at(m, uncore + m->l3_clean_uncore_cycles, ratio);
 	l->modified = core + cycles_at(m, uncore + m->l3_modified_uncore_cycles, ratio);
+	const unsigned columns = m->topology_nodes < 4 ? (unsigned)m->topology_nodes : 2;
+	for (unsigned i = 0; i < PARTS_MOST; i++)
+		for (unsigned j = 0; j < PARTS_MOST; j++)
+			l->far[i][j] = cycles_at(m, m->l3_far_uncore_cycles * apart(i % columns, j % columns) + m->l3_far_row_uncore_cycles * apart(i / columns, j / columns), ratio);
 	l->dram[0] = l->l3 + memory_cycles_of_ps(m, m->dram_local_ps);
 	l->dram[1] = l->l3 + memory_cycles_of_ps(m, m->dram_remote_ps);
 	l->remote_clean = l->l3 + memory_cycles_of_ps(m, m->link_clean_ps);
@@ -138,7 +144,7 @@ static void latencies(struct memory *s)
 	s->page_hit_cycles = memory_cycles_of_ps(m, m->dram_page_hit_ps);
 	s->page_miss_cycles = memory_cycles_of_ps(m, m->dram_page_miss_ps);
 	s->refresh_cycles = memory_cycles_of_ps(m, m->dram_refresh_ps);
-	s->channel_inverse = ((1ull << 33) + m->dram_channels - 1) / m->dram_channels;
+	s->channel_inverse = ((1ull << 33) + s->channels - 1) / s->channels;
 	s->nt_cycles = memory_cycles_of_ps(m, m->wc_drain_ps);
 	s->wc_most = (unsigned)(m->wc_buffers < m->lfb_entries ? m->wc_buffers : m->lfb_entries);
 	if (s->wc_most > WC_MAX)
@@ -195,6 +201,12 @@ static size_t lay_out(struct memory *s, void *at)
 		(void)arena_get(&a, sizeof(*s));
 	s->complexes = (unsigned)m->topology_complexes;
 	s->sockets = (unsigned)m->topology_sockets * s->complexes;
+	s->parts = (unsigned)m->topology_nodes;
+	s->channels = (unsigned)m->dram_channels / s->parts;
+	for (unsigned node = 0; node < NODES_MOST; node++) {
+		s->package[node] = (uint8_t)(node / s->parts);
+		s->part[node] = (uint8_t)(node % s->parts);
+	}
 	s->cores = (unsigned)(m->topology_sockets * m->topology_cores);
 	s->clusters = cluster_of(s, s->cores - 1) + 1;
 	s->clusters_per_socket = s->clusters / s->sockets;
@@ -237,6 +249,7 @@ static size_t lay_out(struct memory *s, void *at)
 		if (at) {
 			k->socket = i / s->clusters_per_socket;
 			k->node = node_of(s, k->socket);
+			k->part = i % s->clusters_per_socket / (s->clusters_per_socket / s->parts);
 			k->here = &socket[k->socket];
 			k->peer = s->sockets == 2 ? &socket[!k->socket] : NULL;
 			k->bit = 1ull << (i % s->clusters_per_socket);

@@ -93,8 +93,8 @@ void socket_init(struct memory *s, struct socket *k, struct arena *a)
 	const struct machine *m = s->m;
 	const uint32_t ways = (uint32_t)m->l3_ways, sets = (uint32_t)(m->l3_bytes / (64 * ways));
 	struct cache none;
-	cache_init(k ? &k->l3 : &none, a, sets, ways, (uint32_t)m->l3_slices, m->l3_hash, (enum replacement)m->l3_policy,
-	           s->inclusive ? s->holder_bytes : 0);
+	cache_init_parts(k ? &k->l3 : &none, a, sets, ways, (uint32_t)m->l3_slices, s->parts, NODE_SHIFT, m->l3_hash, (enum replacement)m->l3_policy,
+	                 s->inclusive ? s->holder_bytes : 0);
 	uint32_t n = 0;
 	if (!s->inclusive) {
 		const struct machine *o = m->small ? m->small : m;

@@ -132,7 +132,7 @@ void uncore_link_send(struct memory *s, const struct uncore_link_message *g)
 	const bool on_data = g->kind == LINK_DRS || g->kind == LINK_NCB || g->kind == LINK_NCS;
 	const uint64_t ring = on_data ? UTAG(BL) : g->kind == LINK_NDR ? UTAG(AK) : UTAG(AD);
 	const struct uncore_attributes about = {
-		.tags = class_tags(g->kind), .line = g->line, .node = (uint8_t)home_of(g->line), .opcode = g->opcode,
+		.tags = class_tags(g->kind), .line = g->line, .node = (uint8_t)home_of(s, g->line), .opcode = g->opcode,
 		.match = { (uint32_t)g->to << 13 | (uint32_t)g->kind << 9 | (uint32_t)g->opcode << 5, (uint32_t)g->state << 16 },
 	};
 	uncore_ring_send(s, &(struct uncore_ring_message){ .socket = g->from, .from = g->from_stop, .to = STOP_LINK + out, .ring = ring, .tags = UTAG(QPI), .t = g->t });

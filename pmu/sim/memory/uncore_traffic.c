@@ -74,8 +74,8 @@ void uncore_traffic_read(struct memory *s, const struct uncore_traffic_read *r)
 	const unsigned here = STOP_SLICE + slice, at = core_stop(s, core);
 	const bool data = opcode[q->kind] == TOR_DRD, hit = r->state != LINE_I;
 	const struct uncore_attributes about = {
-		.tags = (hit ? UTAG(HIT) : UTAG(MISS)) | side(home_of(q->line) == socket) | state_tag(r->state) | UTAG(READ) | (data ? UTAG(DATA) : 0),
-		.opcode = opcode[q->kind], .line = q->line, .node = (uint8_t)home_of(q->line),
+		.tags = (hit ? UTAG(HIT) : UTAG(MISS)) | side(home_of(s, q->line) == socket) | state_tag(r->state) | UTAG(READ) | (data ? UTAG(DATA) : 0),
+		.opcode = opcode[q->kind], .line = q->line, .node = (uint8_t)home_of(s, q->line),
 		.thread = (uint8_t)(core % s->m->topology_cores * 2 + q->thread % s->m->topology_threads),
 	};
 	pulse(s, socket, slice, UNC_L3_LOOKUP, r->t, &about);
@@ -105,14 +105,14 @@ void uncore_traffic_core_snoop(struct memory *s, unsigned socket, uint32_t line,
 	uncore_ring_broadcast(s, socket, STOP_SLICE + slice, t);
 	send(s, socket, STOP_SLICE + core, STOP_SLICE + slice, had == LINE_M ? UTAG(BL) : UTAG(AK), UTAG(CORE), t);
 	if (had != LINE_M && had != LINE_I)
-		pulse(s, socket, slice, UNC_L3_RSPI_WAS_FSE, t, &(struct uncore_attributes){ .node = (uint8_t)home_of(line) });
+		pulse(s, socket, slice, UNC_L3_RSPI_WAS_FSE, t, &(struct uncore_attributes){ .node = (uint8_t)home_of(s, line) });
 }
 
 void uncore_traffic_write_back(struct memory *s, unsigned socket, unsigned core, uint32_t line, bool had, uint64_t t)
 {
 	const unsigned slice = slice_of(s, socket, line), here = STOP_SLICE + slice, at = core_stop(s, core);
-	const struct uncore_attributes about = { .tags = (had ? UTAG(HIT) : UTAG(MISS)) | side(home_of(line) == socket) | UTAG(WRITE_BACK) | UTAG(WRITE) | (had ? UTAG(M) : UTAG(I)),
-		.opcode = TOR_WBMTOI, .line = line, .node = (uint8_t)home_of(line), .thread = (uint8_t)(core % s->m->topology_cores * 2) };
+	const struct uncore_attributes about = { .tags = (had ? UTAG(HIT) : UTAG(MISS)) | side(home_of(s, line) == socket) | UTAG(WRITE_BACK) | UTAG(WRITE) | (had ? UTAG(M) : UTAG(I)),
+		.opcode = TOR_WBMTOI, .line = line, .node = (uint8_t)home_of(s, line), .thread = (uint8_t)(core % s->m->topology_cores * 2) };
 	pulse(s, socket, slice, UNC_L3_LOOKUP, t, &about);
 	pulse(s, socket, slice, UNC_TOR_INSERT, t, &about);
 	if (uncore_subscribed(s, UNC_TOR_OCCUPANCY))
@@ -124,7 +124,7 @@ void uncore_traffic_write_back(struct memory *s, unsigned socket, unsigned core,
 
 void uncore_traffic_evict(struct memory *s, unsigned socket, uint32_t line, enum line_state was, uint64_t t)
 {
-	const struct uncore_attributes about = { .tags = UTAG(EVICTION) | side(home_of(line) == socket) | state_tag(was), .line = line, .node = (uint8_t)home_of(line) };
+	const struct uncore_attributes about = { .tags = UTAG(EVICTION) | side(home_of(s, line) == socket) | state_tag(was), .line = line, .node = (uint8_t)home_of(s, line) };
 	pulse(s, socket, slice_of(s, socket, line), UNC_L3_VICTIM, t, &about);
 	pulse(s, socket, slice_of(s, socket, line), UNC_TOR_INSERT, t, &about);
 	if (uncore_subscribed(s, UNC_TOR_OCCUPANCY))
@@ -138,7 +138,7 @@ void uncore_traffic_peer(struct memory *s, unsigned asker, unsigned socket, uint
 	static const struct { uint64_t tag; uint8_t opcode; } answers[] = { { UTAG(RSPI), HOM1_RSPI }, { UTAG(RSPS), HOM1_RSPS },
 		{ UTAG(RSPSFWD), HOM1_RSPFWDS }, { UTAG(RSPIFWD), HOM1_RSPFWDI }, { UTAG(RSPWB), HOM1_RSPIWB } };
 	const unsigned answer = was == LINE_I ? 0 : was == LINE_S ? (own ? 0 : 1) : own ? 3 : was == LINE_M ? 4 : 2;
-	const unsigned home = home_of(line), channel = dram_channel(s, line), slice = slice_of(s, socket, line), asks = slice_of(s, asker, line);
+	const unsigned home = home_of(s, line), channel = dram_channel(s, line), slice = slice_of(s, socket, line), asks = slice_of(s, asker, line);
 	const uint64_t there = t + link_cycles(s), back = t + s->lat.invalidate - s->lat.l3;
 	const bool local = home == asker;
 	const struct uncore_attributes lookup = { .tags = state_tag(was) | UTAG(SNP) | (was == LINE_I ? UTAG(MISS) : UTAG(HIT)), .line = line, .node = (uint8_t)home };
@@ -175,7 +175,7 @@ void uncore_traffic_peer(struct memory *s, unsigned asker, unsigned socket, uint
 
 void uncore_traffic_forward(struct memory *s, unsigned sender, unsigned asker, uint32_t line, bool modified, bool own, uint64_t t, uint64_t sent)
 {
-	const unsigned home = home_of(line), channel = dram_channel(s, line);
+	const unsigned home = home_of(s, line), channel = dram_channel(s, line);
 	uncore_link_send(s, &(struct uncore_link_message){ .from = sender, .to = asker, .from_stop = STOP_SLICE + slice_of(s, sender, line),
 		.to_stop = core_stop(s, s->asking.thread / (unsigned)s->m->topology_threads), .line = line, .kind = LINK_DRS, .opcode = DRS_DATAC,
 		.state = modified && own ? RDS_M : RDS_F, .data = true, .direct = true, .t = t, .sent = sent });
@@ -192,7 +192,7 @@ void uncore_traffic_forward(struct memory *s, unsigned sender, unsigned asker, u
 /* A message to a home agent, over a link where it is elsewhere; returns when it is there. */
 static uint64_t to_home(struct memory *s, unsigned from, uint32_t line, uint8_t opcode, uint64_t t)
 {
-	const unsigned home = home_of(line), goal = home_stop(s, dram_channel(s, line)), slice = STOP_SLICE + slice_of(s, from, line);
+	const unsigned home = home_of(s, line), goal = home_stop(s, dram_channel(s, line)), slice = STOP_SLICE + slice_of(s, from, line);
 	const struct uncore_attributes about = { .tags = UTAG(AD) | side(home == from), .line = line, .node = (uint8_t)home, .opcode = opcode };
 	const uint64_t there = home == from ? t : t + link_cycles(s);
 	if (home == from)
@@ -207,7 +207,7 @@ static uint64_t to_home(struct memory *s, unsigned from, uint32_t line, uint8_t 
 
 void uncore_traffic_home_read(struct memory *s, unsigned from, uint32_t line, uint64_t t, uint64_t sent, uint64_t start)
 {
-	const unsigned home = home_of(line), channel = dram_channel(s, line);
+	const unsigned home = home_of(s, line), channel = dram_channel(s, line);
 	const struct uncore_attributes about = { .tags = UTAG(READ) | (start > sent ? UTAG(FULL) : UTAG(BYPASS)), .line = line };
 	(void)to_home(s, from, line, kind_owns(s->asking.kind) ? HOM_RDINVOWN : s->asking.kind == REQUEST_IFETCH ? HOM_RDCODE : HOM_RDDATA, t);
 	pulse(s, home, channel, UNC_MEMORY_READ_REQUEST, sent, &about);
@@ -218,7 +218,7 @@ void uncore_traffic_home_read(struct memory *s, unsigned from, uint32_t line, ui
 
 void uncore_traffic_home_answers(struct memory *s, unsigned asker, uint32_t line, bool own, bool shared, uint64_t asked, uint64_t ready)
 {
-	const unsigned home = home_of(line), channel = dram_channel(s, line), from = home_stop(s, channel), slice = STOP_SLICE + slice_of(s, asker, line);
+	const unsigned home = home_of(s, line), channel = dram_channel(s, line), from = home_stop(s, channel), slice = STOP_SLICE + slice_of(s, asker, line);
 	const bool local = home == asker, direct = s->m->uncore_direct2core;
 	const unsigned core = core_stop(s, s->asking.thread / (unsigned)s->m->topology_threads), goal = direct ? core : slice;
 	const uint64_t way = local ? 0 : link_cycles(s), out = ready > asked + 2 * way ? ready - way : ready;
@@ -242,7 +242,7 @@ void uncore_traffic_home_answers(struct memory *s, unsigned asker, uint32_t line
 
 void uncore_traffic_home_write(struct memory *s, unsigned from, uint32_t line, bool full, enum uncore_traffic_write kind, uint64_t t, uint64_t sent, uint64_t start)
 {
-	const unsigned home = home_of(line), channel = dram_channel(s, line), goal = home_stop(s, channel), slice = STOP_SLICE + slice_of(s, from, line);
+	const unsigned home = home_of(s, line), channel = dram_channel(s, line), goal = home_stop(s, channel), slice = STOP_SLICE + slice_of(s, from, line);
 	const bool local = home == from, device = kind == UNCORE_TRAFFIC_DEVICE, uncached = device || kind == UNCORE_TRAFFIC_UNCACHED;
 	const struct uncore_attributes write = { .tags = UTAG(WRITE) | side(local) | (full ? 0 : UTAG(PARTIAL)), .line = line, .node = (uint8_t)home };
 	const struct uncore_attributes own = { .tags = UTAG(OWN) | side(local), .line = line, .node = (uint8_t)home };
@@ -344,7 +344,7 @@ static void device_writes(struct memory *s, unsigned socket, uint32_t line, uint
 
 void uncore_traffic_device(struct memory *s, unsigned socket, uint64_t n, uint64_t t)
 {
-	const uint32_t lines = (uint32_t)(s->m->dram_node_bytes / 64), first = socket * NODE_LINES + lines - 2 * DEVICE_LINES;
+	const uint32_t lines = (uint32_t)(s->m->dram_node_bytes / 64), first = socket * s->parts * NODE_LINES + lines - 2 * DEVICE_LINES;
 	device_writes(s, socket, first + (uint32_t)(n % DEVICE_LINES), t);
 	device_reads(s, socket, first + DEVICE_LINES + (uint32_t)(n % DEVICE_LINES), t);
 }

@@ -25,26 +25,13 @@ static void rows_are_right(const char *machine, const char *entries, unsigned le
 	free(text);
 }
 
-/* The built-in machine's text with other values of those fields (section, key, value), to be freed by the caller. */
-static char *changed(const char *machine, const char *const fields[][3], unsigned count)
-{
-	char *text = strdup(loop_built_in(machine));
-
-	for (unsigned i = 0; i < count; i++) {
-		char *next = loop_changed(text, fields[i][0], fields[i][1], fields[i][2]);
-		free(text);
-		text = next;
-	}
-	return text;
-}
-
 /* A second level with no more entries than the smallest ring by which large ones are found; levels with fewer entries than an iteration has loads. */
 static void rows_of_small_levels_are_right(const char *machine, const char *first_entries, const char *second_entries)
 {
 	static struct loop_run r;
 	unsigned missed;
 	const char *const fields[][3] = { { "dtlb", "ways", "1" }, { "dtlb", "entries", first_entries }, { "stlb", "ways", "1" }, { "stlb", "entries", second_entries } };
-	char *text = changed(machine, fields, COUNT_OF(fields));
+	char *text = loop_machine(machine, fields, COUNT_OF(fields));
 
 	loop_open(&r, text);
 	loop_suite(&r, "tlb.dtlb_4k.penalty,tlb.stlb_walk_4k.penalty,tlb.walk_concurrency.interval");
@@ -110,7 +97,7 @@ static void by_time(const char *machine, const char *entries, const char *second
 	static struct loop_run r;
 	const char *const fields[][3] = { { "pmu", "version", "0" }, { "pmu", "general", "0" }, { "pmu", "fixed", "0" }, { "pmu", "pebs_format", "unknown" },
 		{ "pmu", "load_latency", "0" }, { "dtlb", "entries", entries }, { "stlb", "entries", second_entries } };
-	char *text = changed(machine, fields, COUNT_OF(fields));
+	char *text = loop_machine(machine, fields, COUNT_OF(fields));
 
 	loop_open(&r, text);
 	loop_suite(&r, "tlb.dtlb_4k.penalty");

@@ -44,7 +44,7 @@ static uint64_t field(const struct vary *v, const char *section, const char *key
 {
 	struct machine_text t = { v->text, v->format, false };
 
-	return machine_field(&t, section, key);
+	return machine_told(&t, section, key);
 }
 
 static void put(struct vary *v, const char *section, const char *key, const char *value)
@@ -95,6 +95,24 @@ static void vary_ways(struct vary *v, const char *cache)
 	set(v, cache, "bytes", bytes / ways * other);
 }
 
+#define SLICES_MOST 60 /* FORMAT.md, with a discovery table */
+
+/* Memory nodes a socket, where the machine has several: a power of two up to as many. Each has a part of the L3, of at least so many slices. */
+static uint64_t vary_nodes(struct vary *v, uint64_t slices)
+{
+	uint64_t nodes = field(v, "topology", "nodes");
+
+	if (nodes < 2)
+		return 1;
+	nodes >>= between(v, 0, nodes == 4 ? 2 : 1);
+	while (nodes * slices > SLICES_MOST)
+		nodes /= 2;
+	set(v, "topology", "nodes", nodes);
+	set(v, "l3", "far_uncore_cycles", between(v, 5, 50));
+	set(v, "l3", "far_row_uncore_cycles", between(v, 5, 50));
+	return field(v, "topology", "nodes");
+}
+
 static void vary_caches(struct vary *v)
 {
 	const uint64_t slices = field(v, "l3", "slices"), a_slice = field(v, "l3", "bytes") / slices, cluster = field(v, "l2", "cores");
@@ -106,9 +124,10 @@ static void vary_caches(struct vary *v)
 	vary_ways(v, "l1d");
 	vary_ways(v, "l2");
 	/* a row of the L3 visits six times the L2's bytes, half of such an L3; an inclusive one holds all L2s */
-	const uint64_t least = (12 * field(v, "l2", "bytes") + a_slice - 1) / a_slice, slices_now = between(v, least, least + 4);
+	const uint64_t least = (12 * field(v, "l2", "bytes") + a_slice - 1) / a_slice, nodes = vary_nodes(v, least);
+	const uint64_t most = nodes > 1 && least + 4 > SLICES_MOST / nodes ? SLICES_MOST / nodes : least + 4, slices_now = nodes * between(v, least, most);
 
-	set(v, "topology", "cores", cluster * between(v, 1, 8 / cluster));
+	set(v, "topology", "cores", nodes * cluster * between(v, 1, 8 / cluster / nodes));
 	set(v, "l3", "slices", slices_now);
 	set(v, "l3", "bytes", a_slice * slices_now);
 }

@@ -425,28 +425,6 @@ static void test_sim_pieces_of_large_pages_meet_dram_pages_as_large_ones_do(void
 	free(text);
 }
 
-/* A curve of loads in flight that falls to its end says so: more of them may be faster. */
-static void test_sim_overlap_that_still_falls_is_told(void **state)
-{
-	(void)state;
-	static const char *const entries[] = { "10", "20" }; /* fill buffers; 16 loads in flight are tried from the L3 */
-	static struct loop_run r;
-
-	for (unsigned i = 0; i < COUNT_OF(entries); i++) {
-		char *queue = loop_changed(loop_built_in("nehalem-ep"), "sq", "entries", "30"), *text = loop_changed(queue, "lfb", "entries", entries[i]);
-
-		loop_open(&r, text);
-		loop_suite(&r, "load.l3_overlap.interval,load.fill_buffer.latency");
-		const struct row_result *row = memory_host_result(&r.host, "load.l3_overlap.interval");
-		assert_int_equal(row->status, ROW_OK);
-		assert_string_equal(row->remark, i ? "still falls at 16 loads in flight, the most that are tried" : "");
-		assert_string_equal(memory_host_result(&r.host, "load.fill_buffer.latency")->remark, "");
-		loop_close(&r);
-		free(text);
-		free(queue);
-	}
-}
-
 static void test_sim_two_runs_are_identical(void **state)
 {
 	(void)state;
@@ -514,7 +492,6 @@ int main(void)
 		cmocka_unit_test(test_sim_stalls_that_a_processor_lacks_are_unsupported),
 		cmocka_unit_test(test_sim_events_that_count_more_show_absence_alone),
 		cmocka_unit_test(test_sim_pieces_of_large_pages_meet_dram_pages_as_large_ones_do),
-		cmocka_unit_test(test_sim_overlap_that_still_falls_is_told),
 		cmocka_unit_test(test_sim_two_runs_are_identical),
 		cmocka_unit_test(test_sim_memory_of_an_unknown_node_is_not_proved),
 	};

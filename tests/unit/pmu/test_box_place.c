@@ -15,6 +15,7 @@ static struct machine small(const char *name)
 	struct machine m = core_bench_machine(name);
 	m.l3_bytes = m.l3_bytes / m.l3_slices * 2;
 	m.topology_cores = m.l3_slices = 2;
+	m.topology_nodes = 1;
 	m.fault_firmware_counting = 1;
 	return m;
 }

@@ -63,6 +63,7 @@ static struct machine small(const char *name)
 	m.l3_bytes = m.l3_bytes / m.l3_slices;
 	m.l3_slices = 1;
 	m.topology_cores = m.l2_cores > 2 ? m.l2_cores : 2; /* whole clusters */
+	m.topology_nodes = 1;
 	m.uncore_sbos = 2;
 	m.uncore_home_agents = 1;
 	m.dram_channels = 1;

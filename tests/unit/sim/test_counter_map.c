@@ -342,6 +342,21 @@ static void test_offcore_response_counts_what_perfmons_name_says(void **state)
 	hold_responses("skylake-sp", 133);
 }
 
+static void test_offcore_response_tells_the_nodes_of_a_socket_apart(void **state)
+{
+	(void)state;
+	static struct machine m;
+	m.pmu_offcore_format = 3; /* the values are perfmon's of Sapphire Rapids */
+	m.topology_nodes = 4;
+	listens(&m, 0x104000001, SIG_OFFCORE_DATA_LOCAL_DRAM); /* LOCAL_DRAM: of the near cluster alone */
+	listens(&m, 0x708000001, SIG_OFFCORE_DATA_NEAR_DRAM);  /* SNC_DRAM */
+	listens(&m, 0x730000001, SIG_OFFCORE_DATA_REMOTE_DRAM); /* REMOTE_DRAM */
+	listens(&m, 0x808000001, SIG_OFFCORE_DATA_NEAR_FORWARD); /* SNC_CACHE.HIT_WITH_FWD */
+	listens(&m, 0x1008000002, SIG_OFFCORE_RFO_NEAR_HITM);  /* SNC_CACHE.HITM */
+	m.topology_nodes = 1; /* bit 27 is one of another socket's */
+	listens(&m, 0x708000001, SIG_OFFCORE_DATA_REMOTE_DRAM);
+}
+
 int main(void)
 {
 	setenv("LIBPFM_ENCODE_INACTIVE", "1", 1); /* PMUs of other processors too */
@@ -355,6 +370,7 @@ int main(void)
 		cmocka_unit_test(test_event_find_takes_umasks_apart_where_bits_combine),
 		cmocka_unit_test(test_offcore_response_follows_the_machines_fields),
 		cmocka_unit_test(test_offcore_response_counts_what_perfmons_name_says),
+		cmocka_unit_test(test_offcore_response_tells_the_nodes_of_a_socket_apart),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -68,6 +68,19 @@ const char *loop_built_in(const char *name)
 	return NULL;
 }
 
+char *loop_machine(const char *name, const char *const (*fields)[3], unsigned count)
+{
+	char *text = strdup(loop_built_in(name));
+
+	for (unsigned i = 0; i < count; i++) {
+		char *before = text;
+
+		text = loop_changed(before, fields[i][0], fields[i][1], fields[i][2]);
+		free(before);
+	}
+	return text;
+}
+
 /* --- a run ------------------------------------------------------------------------------------- */
 
 

@@ -28,6 +28,8 @@ struct loop_run {
 
 /* A machine file's text with the value of one key of a section replaced, or the line added; to be freed. */
 char *loop_changed(const char *text, const char *section, const char *key, const char *value);
+/* A built-in machine's text with the values of `count` fields replaced, each given as section, key and value; to be freed. */
+char *loop_machine(const char *name, const char *const (*fields)[3], unsigned count);
 /* The text of a built-in machine with each of "section.key=value,..." replaced or added; to be freed. */
 char *loop_built_in_changed(const char *machine, const char *list);
 /* Text of a built-in machine; valid until the next call. */

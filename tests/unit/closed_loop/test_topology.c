@@ -1,0 +1,92 @@
+/* Rows of several cores on unusual topologies: several memory nodes a socket, as the machine files have them; and cores that CPUID groups wrongly. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/support/closed_loop.h"
+#include "tests/unit/support/loop_meets.h"
+
+/* Sub-NUMA clustering: memory of another node of the socket, the part of the L3 that a node's lines have, cores of other nodes. In a row of three nodes, and in two
+ * rows of two on a single socket, which has no remote memory. */
+static void test_topology_nodes_of_a_socket_are_found(void **state)
+{
+	(void)state;
+#define OF_NODES "load.l3.latency,load.l3_*_other_core.*,load.dram_local.latency,load.dram_distant.*,load.dram_remote.*,load.other_complex_*,core_to_core.*_same_socket.*," \
+	"core_to_core.*_other_complex.*,load.dram_loaded.penalty,triad.dram.bandwidth,read.l3_all.bandwidth,read.node_*.bandwidth"
+	static const struct { const char *sockets, *cores, *nodes, *slices, *bytes, *channels, *agents; unsigned met; } shapes[] = {
+		{ "2", "6", "3", "6", "37748736", "6", "2", 23 }, { "1", "8", "4", "8", "50331648", "8", "4", 21 },
+	};
+	static struct loop_run r;
+	unsigned missed;
+
+	for (unsigned i = 0; i < COUNT_OF(shapes); i++) {
+		const char *const lines[][3] = { { "topology", "sockets", shapes[i].sockets }, { "topology", "cores", shapes[i].cores }, { "topology", "nodes", shapes[i].nodes },
+			{ "l3", "slices", shapes[i].slices }, { "l3", "bytes", shapes[i].bytes }, { "l3", "far_uncore_cycles", "15" }, { "l3", "far_row_uncore_cycles", "26" },
+			{ "dram", "channels", shapes[i].channels }, { "uncore", "home_agents", shapes[i].agents } };
+		char *text = loop_machine("ice-lake-sp", lines, COUNT_OF(lines));
+		loop_open(&r, text);
+		loop_suite(&r, OF_NODES);
+		assert_true(loop_meets(&r, text, &missed) >= shapes[i].met);
+		assert_int_equal(missed, 0);
+		assert_int_equal(memory_host_result(&r.host, "load.dram_distant.latency")->status, ROW_OK);
+		if (shapes[i].sockets[0] == '1')
+			assert_string_equal(memory_host_result(&r.host, "load.dram_remote.latency")->reason, "one memory node");
+		assert_int_equal(r.guard.refused, 0);
+		loop_close(&r);
+		free(text);
+	}
+}
+
+/* Firmware that numbers six cores of two L2s in one go: by CPUID four of them share the first. */
+static struct { struct access_ops ops; const struct access *under; } numbered;
+
+static enum status numbered_cpuid(void *self, unsigned core, uint32_t leaf, uint32_t subleaf, struct cpuid_regs *out)
+{
+	const enum status st = numbered.under->ops->cpuid(self, core, leaf, subleaf, out);
+
+	if (leaf == 1)
+		out->ebx = (out->ebx & 0xFFFFFF) | core << 24;
+	return st;
+}
+
+/* Fewer than half of the pairs have another relation than CPUID says: the median does not show it, the pairs' own counts do. */
+static void test_topology_pairs_of_another_relation_are_unproven(void **state)
+{
+	(void)state;
+	static const char *const threes[][3] = { { "topology", "sockets", "1" }, { "topology", "cores", "6" }, { "l2", "cores", "3" } };
+	static const struct { const char *row, *reason; } pairs[] = {
+		{ "core_to_core.clean_same_l2.latency", "6 of 14 pairs contradict it: lines of core 3, loaded by core 0: L2_LINES_IN.SELF.ANY 1.000 per load" },
+		{ "core_to_core.modified_same_socket.latency", "4 of 16 pairs contradict it: lines of core 4, loaded by core 3: MEM_LOAD_RETIRED.L2_LINE_MISS 0.000 per load" },
+	};
+	static struct loop_run r;
+	static struct access with;
+	char *text = loop_machine("core2", threes, COUNT_OF(threes));
+
+	loop_open(&r, text);
+	with = r.guard.access;
+	numbered.under = &with;
+	numbered.ops = *with.ops;
+	numbered.ops.cpuid = numbered_cpuid;
+	r.guard.access.ops = &numbered.ops;
+	loop_suite(&r, "core_to_core.clean_same_l2.latency,core_to_core.modified_same_socket.latency");
+	r.guard.access.ops = with.ops;
+	for (unsigned i = 0; i < COUNT_OF(pairs); i++) {
+		assert_int_equal(memory_host_result(&r.host, pairs[i].row)->status, ROW_UNPROVEN);
+		assert_string_equal(memory_host_result(&r.host, pairs[i].row)->reason, pairs[i].reason);
+	}
+	assert_int_equal(r.guard.refused, 0);
+	loop_close(&r);
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_topology_nodes_of_a_socket_are_found), cmocka_unit_test(test_topology_pairs_of_another_relation_are_unproven) };
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
