@@ -30,6 +30,13 @@ if [ -n "$hybrid" ] && [ "$smp" -gt 1 ]; then
 	machine=$work/$(basename "$file") file=$machine all=yes
 fi
 
+# A socket of several memory nodes (sub-NUMA clustering) is whole in the guest, with a processor of each: rows take a node's part of the L3 for its size.
+parts=$(awk '/^\[/ { there = $0 == "[topology]" } there && $1 == "nodes" && $3 ~ /^[0-9]+$/ { print $3 }' "$file")
+if [ "${parts:-1}" -gt "$nodes" ]; then
+	nodes=$parts
+	[ "$smp" -ge "$nodes" ] || smp=$nodes
+fi
+
 told=$("$out/tests/metal/metal" --machine "$machine" --cpus "$smp" --nodes "$nodes" --cpu) || exit 2
 cpu=${told%%$'\n'*} harts=${told#*$'\n'}
 
