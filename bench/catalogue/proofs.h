@@ -67,8 +67,9 @@ PROOF(proof_gather, SET({ "load.miss.llc", NEVER }, GATHERED), SET({ "load.dram.
 /* Core 2 and NetBurst show only that the line came from beyond their last level; the other core's kernel determines who held it. */
 PROOF(proof_other_clean, SET({ "load.hit.l3.snoop_clean", ONCE }, { "dtlb.load.miss", NEVER }), SET({ "load.hit.l3.snoop_clean", ONCE }), FROM_OTHER_CORE, SET_WITHOUT_L3({ "load.miss.llc", ONCE }));
 PROOF(proof_other_modified, SET({ "load.hit.l3.snoop_modified", ONCE }, { "dtlb.load.miss", NEVER }), SET({ "load.hit.l3.snoop_modified", ONCE }), FROM_OTHER_CORE, SET_WITHOUT_L3({ "load.miss.llc", ONCE }));
-/* Several sharers: an inclusive L3 answers without a snoop; without a copy in the L3 a sharer forwards the line. */
-PROOF(proof_shared, SET({ "load.hit.l3.shared", ONCE }, { "dtlb.load.miss", NEVER }), SET({ "load.hit.l3.shared", ONCE }), SET({ "load.hit.l3", ONCE }, { "load.hit.l3.snoop_modified", NEVER }), FROM_OTHER_CORE);
+/* Several sharers: an inclusive L3 answers without a snoop. One that takes only evicted lines has no copy: a sharer forwards the line, clean. */
+PROOF(proof_shared, SET_VICTIM_L3({ "load.hit.l3", ONCE }, { "load.hit.l3.snoop_modified", NEVER }),
+      SET({ "load.hit.l3.shared", ONCE }, { "dtlb.load.miss", NEVER }), SET({ "load.hit.l3.shared", ONCE }), SET({ "load.hit.l3", ONCE }, { "load.hit.l3.snoop_modified", NEVER }), FROM_OTHER_CORE);
 PROOF(proof_same_l2, SET({ "load.hit.l2", ONCE }, { "dtlb.load.miss", NEVER }), SET({ "load.hit.l2", ONCE }), SET({ "load.miss.l1", ONCE }, { "line.in.l2", NEVER }));
 /* Clean and modified lines of another complex count as one; the helper's kernel determines which. Where events do not distinguish the complexes of
  * a node: its own L3 holds no line that was flushed and that another core has just read from memory. */

@@ -85,8 +85,28 @@ static void test_topology_pairs_of_another_relation_are_unproven(void **state)
 	free(text);
 }
 
+/* An L3 that takes only evicted lines has no copy of what two cores read from memory: one of them forwards it, and no event counts a hit without a snoop. */
+static void test_topology_a_sharer_forwards_what_the_l3_lacks(void **state)
+{
+	(void)state;
+	static const char *const tiger[][3] = { { "cpuid", "model", "140" }, { "topology", "sockets", "1" }, { "topology", "cores", "3" }, { "pmu", "uncore", "none" } };
+	static struct loop_run r;
+	char *text = loop_machine("ice-lake-sp", tiger, COUNT_OF(tiger));
+
+	loop_open(&r, text);
+	loop_suite(&r, "load.l3_shared.latency,load.l3_clean_other_core.latency");
+	const struct row_result *shared = memory_host_result(&r.host, "load.l3_shared.latency");
+	assert_string_equal(shared->reason, "");
+	assert_int_equal(shared->status, ROW_OK);
+	assert_int_equal(shared->value_milli / 1000, memory_host_result(&r.host, "load.l3_clean_other_core.latency")->value_milli / 1000);
+	assert_int_equal(r.guard.refused, 0);
+	loop_close(&r);
+	free(text);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_topology_nodes_of_a_socket_are_found), cmocka_unit_test(test_topology_pairs_of_another_relation_are_unproven) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_topology_nodes_of_a_socket_are_found), cmocka_unit_test(test_topology_pairs_of_another_relation_are_unproven),
+		cmocka_unit_test(test_topology_a_sharer_forwards_what_the_l3_lacks) };
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
