@@ -31,6 +31,7 @@ struct hw {
 	volatile uint64_t go;             /* barrier: the generation that may start */
 	uint64_t generation;
 	enum park park;
+	bool emulated;                    /* by QEMU's TCG */
 	enum started_by started_by;
 	struct wake *wake;                /* of efi/processor/ap_start.c, until ap_start_stop */
 	unsigned lost;                    /* processors that did not answer in time */

@@ -65,6 +65,7 @@ struct core {
 	/* answers */
 	_Alignas(64) volatile uint64_t ready;
 	volatile uint64_t done;
+	volatile uint64_t halted; /* 1: it waits for hw->go by HLT */
 	uint64_t faulted;         /* for the call counted by `done`: 1: it faulted, 2: it was aborted */
 };
 

@@ -61,6 +61,27 @@ static uint64_t guarded_job(struct core *c, uint64_t entry, uint64_t undo, uint6
 	return faulted;
 }
 
+static bool must_wait(const struct hw *h, const struct core *c)
+{
+	return h->go < c->go_at && *(const volatile uint64_t *)&c->abandon == 0;
+}
+
+/* Waits until the job may start, spinning, so that all start together. Under QEMU's TCG a processor halts after a ms: where it has more processors than
+ * its host, those that spin keep the host from running those that are awaited, each for a time slice. */
+static void wait_go(const struct hw *h, struct core *c)
+{
+	for (uint64_t from = read_tsc(); must_wait(h, c);) {
+		relax();
+		if (!h->emulated || read_tsc() - from < h->tsc_per_ms)
+			continue;
+		c->halted = 1;
+		__asm__ volatile("mfence" : : : "memory");
+		if (must_wait(h, c)) /* an NMI between this test and HLT is lost; wake_halted repeats it */
+			__asm__ volatile("hlt" : : : "memory");
+		c->halted = 0;
+	}
+}
+
 /* The mailbox loop. Returns with our tables still loaded. */
 static void loop(struct core *c)
 {
@@ -80,8 +101,7 @@ static void loop(struct core *c)
 		/* Mappings may have changed: flush the TLB, as the boot processor's write of CR3 does. */
 		__asm__ volatile("mov %0, %%cr3" : : "r"(h->space.cr3) : "memory");
 		c->ready = n;
-		while (h->go < c->go_at && *(volatile uint64_t *)&c->abandon == 0)
-			relax();
+		wait_go(h, c);
 		c->faulted = h->go < c->go_at ? 2 : guarded_job(c, c->entry, c->undo, c->argument, c->stack_top);
 		__asm__ volatile("" : : : "memory");
 		c->done = n;
@@ -252,6 +272,24 @@ static enum status check_jobs(const struct hw *h, struct job *jobs, unsigned n)
 	return ST_OK;
 }
 
+/* After `go`: wakes the processors that wait_go halted. */
+static void wake_halted(struct hw *h, const struct job *jobs, unsigned n)
+{
+	if (!h->emulated)
+		return;
+	__asm__ volatile("mfence" : : : "memory");
+	for (unsigned pass = 0; pass < 2; pass++)
+		for (unsigned i = 0; i < n; i++) {
+			struct core *c = h->cores[jobs[i].core];
+			if (jobs[i].core == 0 || jobs[i].status != ST_OK || c->halted == 0)
+				continue;
+			if (pass == 0)
+				kick(h, c);
+			else
+				(void)wait_for(h, c, &c->halted, 0, READY_MS, KICK_LATER);
+		}
+}
+
 enum status cores_run(struct hw *h, struct job *jobs, unsigned n, uint64_t limit_tsc)
 {
 	struct core *b = h->cores[0];
@@ -279,6 +317,7 @@ enum status cores_run(struct hw *h, struct job *jobs, unsigned n, uint64_t limit
 			jobs[i].status = ST_TIMEOUT;
 	from = read_tsc();
 	h->go = h->generation;
+	wake_halted(h, jobs, n);
 	if (own != NULL) {
 		bool timed = quiet_deadline_arm(b, (limit_tsc >> QUIET_INTERVAL_SHIFT) * h->timer_per_interval + h->timer_per_interval);
 		faulted = guarded_job(b, own->entry, own->undo, own->argument, job_stack(b));
@@ -317,6 +356,16 @@ static enum park choose_park(void)
 			return PARK_MWAIT;
 	}
 	return apic_there() ? PARK_HLT : PARK_SPIN;
+}
+
+/* Whether QEMU's TCG emulates the processors, by the hypervisor's signature. */
+static bool is_tcg(void)
+{
+	uint32_t r[4];
+	if (!console.hypervisor)
+		return false;
+	cpuid_raw(0x40000000, 0, r);
+	return memcmp(&r[1], "TCGTCGTCGTCG", 12) == 0;
 }
 
 /* Finds the processors; h->all[0] is the boot processor. False: the firmware does not list them. */
@@ -420,6 +469,7 @@ void cores_start(struct hw *h, enum start how)
 		without[0] = 0;
 	}
 	h->park = choose_park();
+	h->emulated = h->park == PARK_HLT && is_tcg();
 	if (core_make(h, apic_own_id(), &h->all[0]) != ST_OK)
 		return;
 	h->started = h->access.cores = 1;
