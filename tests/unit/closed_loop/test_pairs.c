@@ -1,0 +1,44 @@
+/* Rows of a kernel and its baseline: what test and baseline differ in is the stall alone. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/support/closed_loop.h"
+
+/* Store and load of the alias share a set of an L1 of one way and 4 KiB, and evict each other's line; of one way and 8 KiB they do not. */
+static void test_pairs_lines_that_evict_each_other_are_no_alias(void **state)
+{
+	(void)state;
+	static const struct { const char *machine, *bytes; enum row_status status; const char *reason; } cases[] = {
+		{ "nehalem-ep", "4096", ROW_UNPROVEN, "counted PARTIAL_ADDRESS_ALIAS 1.000 per event, L1D.REPL 2.000 per event" },
+		{ "core2", "4096", ROW_UNPROVEN, "counted LOAD_BLOCK.OVERLAP_STORE 1.000 per event, L1D_REPL 2.000 per event" },
+		{ "sierra-forest", "4096", ROW_UNPROVEN, "counted LD_BLOCKS.ADDRESS_ALIAS 1.000 per event, MEM_LOAD_UOPS_RETIRED.L1_HIT -1.000 per event" },
+		{ "nehalem-ep", "8192", ROW_OK, "" },
+	};
+	static struct loop_run r;
+
+	for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+		const char *const fields[][3] = { { "l1d", "bytes", cases[i].bytes }, { "l1d", "ways", "1" }, { "topology", "sockets", "1" } };
+		char *text = loop_machine(cases[i].machine, fields, COUNT_OF(fields));
+
+		loop_open(&r, text);
+		loop_suite(&r, "store.alias_4k.penalty");
+		assert_string_equal(memory_host_result(&r.host, "store.alias_4k.penalty")->reason, cases[i].reason);
+		assert_int_equal(memory_host_result(&r.host, "store.alias_4k.penalty")->status, cases[i].status);
+		assert_int_equal(r.guard.refused, 0);
+		loop_close(&r);
+		free(text);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_pairs_lines_that_evict_each_other_are_no_alias) };
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
