@@ -9,6 +9,13 @@
 /* The statistic of the row's value. */
 static enum statistic statistic_of(const struct loop *l) { return l->unsure ? STAT_MEAN : l->row->statistic; }
 
+/* The slope of a set's windows. Where those of a kernel are neighbours, the least ones are alike, however few. */
+static enum status slope_of_set(const struct loop *l, const struct pair *pairs, unsigned set, struct slope *out)
+{
+	return loop_has_neighbours(l) ? reduce_slope_of_neighbours(pairs, l->pairs, l->sets[set].window, out) :
+		reduce_slope(pairs, l->pairs, l->sets[set].window, statistic_of(l), out);
+}
+
 /* Counts of each event per unit of work over one working set, in millionths: medians of the pairs' slopes. If the row's value is a mean, their
  * mean: some pairs, whose lines are nearer than the others', move the value. */
 static enum status counts_of_set(const struct loop *l, unsigned set, int64_t *micro)
@@ -231,10 +238,10 @@ enum status evidence_reduce(struct loop *l, struct row_result *out)
 		return ST_OK;
 	}
 	for (unsigned s = 0; s < l->set_count; s++) {
-		st = reduce_slope(b->tsc[s], l->pairs, l->sets[s].window, statistic, &tsc[s]);
+		st = slope_of_set(l, b->tsc[s], s, &tsc[s]);
 		if (st != ST_OK)
 			return st;
-		st = b->cycles ? reduce_slope(b->counts[s][0], l->pairs, l->sets[s].window, statistic, &cycles[s]) :
+		st = b->cycles ? slope_of_set(l, b->counts[s][0], s, &cycles[s]) :
 		                 reduce_slope_by_clock(b->tsc[s], b->clock, l->pairs, l->sets[s].window, l->clock_adds, statistic, &cycles[s]);
 		if (st != ST_OK)
 			return st;

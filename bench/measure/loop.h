@@ -75,6 +75,12 @@ struct loop {
 	struct job job;     /* the last one, for a fault's vector and address */
 };
 
+/* Whether the two windows of each kernel follow one another, the longer one first in every other round. */
+static inline bool loop_has_neighbours(const struct loop *l)
+{
+	return l->row->pair && l->row->statistic == STAT_MINIMUM && l->b->cycles;
+}
+
 /* --- measure.c --------------------------------------------------------------------------------- */
 
 /* Measures a row after row_begin, on b->core; calls `hooks`, whose state is `beside`. *out gets every outcome: a fault, a

@@ -106,7 +106,8 @@ bool reduce_slope_is_settled(const struct pair *pairs, unsigned n, int64_t part)
 	return near >= SETTLED_LEAST && 2 * near > n;
 }
 
-enum status reduce_slope(const struct pair *pairs, unsigned n, int64_t units, enum statistic statistic, struct slope *out)
+/* `least`: of neighbours, by the least windows. */
+static enum status slope(const struct pair *pairs, unsigned n, int64_t units, enum statistic statistic, bool least, struct slope *out)
 {
 	int64_t each[SAMPLES_MAX], work[SAMPLES_MAX];
 	int64_t shorter = INT64_MAX, longer = INT64_MAX;
@@ -120,7 +121,7 @@ enum status reduce_slope(const struct pair *pairs, unsigned n, int64_t units, en
 		if (pairs[i].longer < longer)
 			longer = pairs[i].longer;
 	}
-	if (statistic == STAT_MINIMUM && n >= MINIMUM_PAIRS_LEAST) {
+	if (least || (statistic == STAT_MINIMUM && n >= MINIMUM_PAIRS_LEAST)) {
 		out->value_micro = mul_div(longer - shorter, 1000000, units);
 	} else {
 		memcpy(work, each, n * sizeof(each[0]));
@@ -128,14 +129,28 @@ enum status reduce_slope(const struct pair *pairs, unsigned n, int64_t units, en
 		if (statistic == STAT_MEAN)
 			out->value_micro = mean_of_most(work, n);
 	}
-	/* The spread is taken around the pairs' own median, since the minimum lies at the edge of its samples. */
-	memcpy(work, each, n * sizeof(each[0]));
-	int64_t centre = reduce_median(work, n);
+	/* A pair for the spread: the second window of one round and that of the next, which has the other length. */
+	for (unsigned i = 0; least && i + 1 < n; i++)
+		each[i] = mul_div(pairs[i + i % 2].longer - pairs[i + 1 - i % 2].shorter, 1000000, units);
+	const unsigned spread = least && n > 1 ? n - 1 : n;
+	/* It is taken around their own median, since the minimum lies at the edge of its samples. */
+	memcpy(work, each, spread * sizeof(each[0]));
+	int64_t centre = reduce_median(work, spread);
 
-	out->spread_micro = reduce_mad(each, n, centre, work);
+	out->spread_micro = reduce_mad(each, spread, centre, work);
 	out->range_micro = 0;
 	out->samples = n;
 	return ST_OK;
+}
+
+enum status reduce_slope(const struct pair *pairs, unsigned n, int64_t units, enum statistic statistic, struct slope *out)
+{
+	return slope(pairs, n, units, statistic, false, out);
+}
+
+enum status reduce_slope_of_neighbours(const struct pair *pairs, unsigned n, int64_t units, struct slope *out)
+{
+	return slope(pairs, n, units, STAT_MINIMUM, true, out);
 }
 
 /* Index at which the shortest interval of the sorted v begins that holds half of its n values; *holds is their number. */

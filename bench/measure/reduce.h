@@ -35,6 +35,10 @@ struct slope {
 MUST_CHECK enum status reduce_slope(const struct pair *pairs, unsigned n, int64_t units, enum statistic statistic,
                                 struct slope *out);
 
+/* The slope of windows of which the longer one ran second in pairs 0, 2, ... and the shorter one in the others, directly after another window of the
+ * same kernel: (least longer - least shorter) / units of however few pairs. The spread is that of the second windows of neighbouring rounds. */
+MUST_CHECK enum status reduce_slope_of_neighbours(const struct pair *pairs, unsigned n, int64_t units, struct slope *out);
+
 /* Whether the standard error of the mean of n pairs' slopes is at most 1/part of it. Few slopes may agree by chance, so the bound is tighter for
  * small n: the mean lies within twice 1/part with the same probability as for many (Student's t). */
 bool reduce_slope_is_sure(const struct pair *pairs, unsigned n, int64_t part);

@@ -133,6 +133,26 @@ static void test_reduce_few_windows_have_no_minimum(void **state)
 	assert_int_equal(s.value_micro, 10000000);
 }
 
+/* Of windows that follow one of the same kernel in every other round, few give the least of both lengths, and the spread that such windows have. */
+static void test_reduce_neighbours_lose_what_their_first_windows_pay(void **state)
+{
+	(void)state;
+	struct pair p[5];
+	struct slope s;
+	make_pairs(p, 5, 1000, 0);
+	for (unsigned i = 0; i < 5; i++)
+		*(i % 2 ? &p[i].longer : &p[i].shorter) += 20;
+	assert_int_equal(reduce_slope_of_neighbours(p, 5, 1000, &s), ST_OK);
+	assert_int_equal(s.value_micro, 10000000);
+	assert_int_equal(s.spread_micro, 0);
+	assert_int_equal(s.samples, 5);
+	assert_int_equal(reduce_slope(p, 5, 1000, STAT_MINIMUM, &s), ST_OK);
+	assert_int_equal(s.value_micro, 9980000);
+	assert_int_equal(reduce_slope_of_neighbours(p, 1, 1000, &s), ST_OK);
+	assert_int_equal(s.value_micro, 9980000);
+	assert_int_equal(reduce_slope_of_neighbours(p, 0, 1000, &s), ST_RANGE);
+}
+
 static void test_reduce_spread_shows_scatter(void **state)
 {
 	(void)state;
@@ -289,6 +309,7 @@ int main(void)
 		cmocka_unit_test(test_reduce_minimum_is_not_the_least_ratio),
 		cmocka_unit_test(test_reduce_few_windows_have_no_minimum),
 		cmocka_unit_test(test_reduce_median_ignores_a_lucky_window),
+		cmocka_unit_test(test_reduce_neighbours_lose_what_their_first_windows_pay),
 		cmocka_unit_test(test_reduce_spread_shows_scatter),
 		cmocka_unit_test(test_reduce_by_clock_follows_the_frequency),
 		cmocka_unit_test(test_reduce_by_clock_leaves_disturbed_rounds_out),
