@@ -1,13 +1,12 @@
 /* efi/processor/smp.c: all processors: started once, each in our mailbox loop until the end.
  *
- * The firmware's time-out is not used: it would reset a processor that is running our code. An idle processor waits by MWAIT on its
- * mailbox's line; under a hypervisor, where MWAIT is often a busy loop, by HLT, from which an NMI wakes it; without a local
- * APIC by PAUSE. */
+ * The firmware's time-out is not used: it would reset a processor that is running our code. */
 #include "efi/processor/apic.h"
 #include "efi/firmware/console.h"
 #include "efi/firmware/fwcfg.h"
 #include "efi/processor/hw.h"
 #include "efi/processor/mp.h"
+#include "efi/processor/parking.h"
 #include "efi/processor/quiet.h"
 #include "efi/firmware/uefi.h"
 #include "efi/processor/ap_start.h"
@@ -25,32 +24,7 @@ static uint64_t job_stack(const struct core *c)
 	return SPACE_CONTROL + (uint64_t)c->number * CONTROL_BYTES + CONTROL_BYTES;
 }
 
-static void kick(struct hw *h, const struct core *c)
-{
-	if (h->cores[0]->has_apic)
-		(void)apic_send_nmi(c->apic_id);
-}
-
 /* --- an application processor --------------------------------------------------------------------- */
-static void park(const struct hw *h, struct core *c)
-{
-	switch (h->park) {
-	case PARK_MWAIT:
-		__asm__ volatile("monitor" : : "a"(&c->posted), "c"(0), "d"(0) : "memory");
-		if (c->posted == c->done)
-			__asm__ volatile("mwait" : : "a"(0), "c"(0) : "memory");
-		break;
-	case PARK_HLT:
-		/* An NMI between the test and HLT is lost; the sender repeats it. */
-		if (c->posted == c->done)
-			__asm__ volatile("hlt" : : : "memory");
-		break;
-	case PARK_SPIN:
-		relax();
-		break;
-	}
-}
-
 /* Runs a job and, if it faults, its undo routine, still on our page tables: sampling left enabled would write through the firmware's. */
 static uint64_t guarded_job(struct core *c, uint64_t entry, uint64_t undo, uint64_t argument, uint64_t stack_top)
 {
@@ -59,27 +33,6 @@ static uint64_t guarded_job(struct core *c, uint64_t entry, uint64_t undo, uint6
 	c->vector = vector;
 	c->ip = ip;
 	return faulted;
-}
-
-static bool must_wait(const struct hw *h, const struct core *c)
-{
-	return h->go < c->go_at && *(const volatile uint64_t *)&c->abandon == 0;
-}
-
-/* Waits until the job may start, spinning, so that all start together. Under QEMU's TCG a processor halts after a ms: where it has more processors than
- * its host, those that spin keep the host from running those that are awaited, each for a time slice. */
-static void wait_go(const struct hw *h, struct core *c)
-{
-	for (uint64_t from = read_tsc(); must_wait(h, c);) {
-		relax();
-		if (!h->emulated || read_tsc() - from < h->tsc_per_ms)
-			continue;
-		c->halted = 1;
-		__asm__ volatile("mfence" : : : "memory");
-		if (must_wait(h, c)) /* an NMI between this test and HLT is lost; wake_halted repeats it */
-			__asm__ volatile("hlt" : : : "memory");
-		c->halted = 0;
-	}
 }
 
 /* The mailbox loop. Returns with our tables still loaded. */
@@ -91,7 +44,7 @@ static void loop(struct core *c)
 	for (;;) {
 		uint64_t n;
 		while ((n = c->posted) == c->done)
-			park(h, c);
+			park_here(h, c);
 		if (c->leave) {
 			/* An NMI in flight must still meet our IDT: the firmware's handler would stop the processor for good. */
 			for (c->ready = n; !h->go_home;)
@@ -101,7 +54,7 @@ static void loop(struct core *c)
 		/* Mappings may have changed: flush the TLB, as the boot processor's write of CR3 does. */
 		__asm__ volatile("mov %0, %%cr3" : : "r"(h->space.cr3) : "memory");
 		c->ready = n;
-		wait_go(h, c);
+		park_until_go(h, c);
 		c->faulted = h->go < c->go_at ? 2 : guarded_job(c, c->entry, c->undo, c->argument, c->stack_top);
 		__asm__ volatile("" : : : "memory");
 		c->done = n;
@@ -168,33 +121,9 @@ static void post(struct core *c, uint64_t entry, uint64_t undo, uint64_t argumen
 	c->posted = c->posted + 1;
 }
 
-enum first_kick { KICK_LATER, KICK_AT_ONCE };
-
-/* A halted processor has to be woken. */
-static enum first_kick first_kick(const struct hw *h) { return h->park == PARK_HLT ? KICK_AT_ONCE : KICK_LATER; }
-
-/* Waits until *word is `value`. An NMI every ms wakes a processor that halted just after its test of the mailbox. */
-static bool wait_for(struct hw *h, struct core *c, const volatile uint64_t *word, uint64_t value, uint64_t ms, enum first_kick first)
-{
-	uint64_t from = read_tsc(), kicked = from, now;
-	if (first == KICK_AT_ONCE && *word != value)
-		kick(h, c);
-	while (*word != value) {
-		relax();
-		now = read_tsc();
-		if (now - from > ms * h->tsc_per_ms)
-			return false;
-		if (now - kicked > h->tsc_per_ms) {
-			kick(h, c);
-			kicked = now;
-		}
-	}
-	return true;
-}
-
 static bool wait_ready(struct hw *h, struct core *c)
 {
-	if (wait_for(h, c, &c->ready, c->posted, READY_MS, first_kick(h)))
+	if (park_wait_for(h, c, &c->ready, c->posted, READY_MS, park_kick(h)))
 		return true;
 	c->lost = true;
 	h->lost++;
@@ -209,7 +138,7 @@ static bool wait_done(struct hw *h, struct core *c, uint64_t from, uint64_t limi
 	if (c->done == c->posted)
 		return true;
 	c->abandon = 1;
-	if (wait_for(h, c, &c->done, c->posted, ABANDON_MS, KICK_AT_ONCE))
+	if (park_wait_for(h, c, &c->done, c->posted, ABANDON_MS, KICK_AT_ONCE))
 		return true;
 	c->lost = true;
 	h->lost++;
@@ -272,24 +201,6 @@ static enum status check_jobs(const struct hw *h, struct job *jobs, unsigned n)
 	return ST_OK;
 }
 
-/* After `go`: wakes the processors that wait_go halted. */
-static void wake_halted(struct hw *h, const struct job *jobs, unsigned n)
-{
-	if (!h->emulated)
-		return;
-	__asm__ volatile("mfence" : : : "memory");
-	for (unsigned pass = 0; pass < 2; pass++)
-		for (unsigned i = 0; i < n; i++) {
-			struct core *c = h->cores[jobs[i].core];
-			if (jobs[i].core == 0 || jobs[i].status != ST_OK || c->halted == 0)
-				continue;
-			if (pass == 0)
-				kick(h, c);
-			else
-				(void)wait_for(h, c, &c->halted, 0, READY_MS, KICK_LATER);
-		}
-}
-
 enum status cores_run(struct hw *h, struct job *jobs, unsigned n, uint64_t limit_tsc)
 {
 	struct core *b = h->cores[0];
@@ -317,7 +228,7 @@ enum status cores_run(struct hw *h, struct job *jobs, unsigned n, uint64_t limit
 			jobs[i].status = ST_TIMEOUT;
 	from = read_tsc();
 	h->go = h->generation;
-	wake_halted(h, jobs, n);
+	park_wake(h, jobs, n, READY_MS);
 	if (own != NULL) {
 		bool timed = quiet_deadline_arm(b, (limit_tsc >> QUIET_INTERVAL_SHIFT) * h->timer_per_interval + h->timer_per_interval);
 		faulted = guarded_job(b, own->entry, own->undo, own->argument, job_stack(b));
@@ -344,30 +255,6 @@ enum status cores_run(struct hw *h, struct job *jobs, unsigned n, uint64_t limit
 }
 
 /* --- start and end --------------------------------------------------------------------------------- */
-static enum park choose_park(void)
-{
-	uint32_t r[4];
-	if (console.hypervisor)
-		return apic_there() ? PARK_HLT : PARK_SPIN;
-	cpuid_raw(0, 0, r);
-	if (r[0] >= 5) {
-		cpuid_raw(1, 0, r);
-		if ((r[2] >> 3 & 1) != 0)
-			return PARK_MWAIT;
-	}
-	return apic_there() ? PARK_HLT : PARK_SPIN;
-}
-
-/* Whether QEMU's TCG emulates the processors, by the hypervisor's signature. */
-static bool is_tcg(void)
-{
-	uint32_t r[4];
-	if (!console.hypervisor)
-		return false;
-	cpuid_raw(0x40000000, 0, r);
-	return memcmp(&r[1], "TCGTCGTCGTCG", 12) == 0;
-}
-
 /* Finds the processors; h->all[0] is the boot processor. False: the firmware does not list them. */
 static bool enumerate(struct hw *h, struct mp_services *mp)
 {
@@ -468,8 +355,7 @@ void cores_start(struct hw *h, enum start how)
 	} else {
 		without[0] = 0;
 	}
-	h->park = choose_park();
-	h->emulated = h->park == PARK_HLT && is_tcg();
+	park_choose(h);
 	if (core_make(h, apic_own_id(), &h->all[0]) != ST_OK)
 		return;
 	h->started = h->access.cores = 1;
@@ -518,7 +404,7 @@ bool cores_stop(struct hw *h)
 			continue;
 		c->leave = true;
 		post(c, 0, 0, 0, 0, 0);
-		all = wait_for(h, c, &c->ready, c->posted, LEAVE_MS, first_kick(h)) && all;
+		all = park_wait_for(h, c, &c->ready, c->posted, LEAVE_MS, park_kick(h)) && all;
 	}
 	for (uint64_t from = read_tsc(); read_tsc() - from < h->tsc_per_ms;) /* until the last NMI has arrived */
 		relax();
