@@ -110,6 +110,11 @@ bool prefetchers_back(struct bench *b, uint64_t found);
 
 /* --- window.c, window_prepare.c, window_set_up.c ------------------------------------------------ */
 
+/* Draws the order of a round's n windows, numbered 2 * kernel + longer. Where loop_has_neighbours, those of a kernel follow one another, the longer one
+ * first or last: the wrapper's call of a kernel is predicted where the same kernel ran last, thus in a window of either length in every other round,
+ * and the least windows of both lengths, of test and baseline alike, contain no misprediction of it. */
+void window_order(struct loop *l, uint32_t *order, unsigned n, bool longer_first);
+
 /* The owner of a working set: the row, or its baseline. */
 enum window_role { WINDOW_TEST, WINDOW_BASELINE };
 /* The outcome of one run of one kernel under the wrapper. */

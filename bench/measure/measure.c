@@ -1,8 +1,7 @@
 /* bench/measure/measure.c: the measuring loop: one row on one core.
  *
- * A round has a pair of windows, of n and 2n units of work, each of the test, the baseline and the clock, in an order drawn from the seed; in rows
- * that compare two kernels the windows of a kernel are neighbours. The slope cancels what both windows have in common. Kernels prepare the working
- * set before each window. The first round warms up. */
+ * A round has a pair of windows, of n and 2n units of work, each of the test, the baseline and the clock, in an order drawn from the seed (of two
+ * kernels: window_order). The slope cancels what both windows have in common. Kernels prepare the working set before each. The first round warms up. */
 #include "bench/measure/cores.h"
 #include "bench/measure/smt_probe.h"
 #include "bench/measure/vector_width.h"
@@ -126,23 +125,6 @@ static enum status one_window(struct loop *l, enum loop_kernel what, bool longer
 	return st;
 }
 
-/* Puts the two windows of a kernel one after the other, the longer one first or last. The wrapper's call of the kernel is predicted where the same
- * kernel ran last: in either window of every other round, so that the least windows of both lengths, of test and baseline alike, contain no
- * misprediction of it. */
-static void neighbours(uint32_t *order, unsigned n, bool longer_first)
-{
-	for (unsigned i = 0; i < n; i += 2) {
-		unsigned j = i + 1;
-		const uint32_t kind = order[i] / 2;
-
-		while (order[j] / 2 != kind)
-			j++;
-		order[j] = order[i + 1];
-		order[i] = 2 * kind + longer_first;
-		order[i + 1] = 2 * kind + !longer_first;
-	}
-}
-
 /* A round: one pair of each, in an order drawn from the seed, stored as pair number `keep`. */
 static enum status one_round(struct loop *l, unsigned run, unsigned keep, bool *disturbed)
 {
@@ -150,9 +132,7 @@ static enum status one_round(struct loop *l, unsigned run, unsigned keep, bool *
 	uint32_t order[8];
 	unsigned kinds = l->set_count + (b->cycles ? 0 : 1) + l->smt_probed;
 
-	random_shuffle(&b->random, order, 2 * kinds);
-	if (loop_has_neighbours(l))
-		neighbours(order, 2 * kinds, keep & 1);
+	window_order(l, order, 2 * kinds, keep & 1);
 	for (unsigned i = 0; i < 2 * kinds; i++) {
 		enum loop_kernel what = order[i] / 2 < l->set_count ? (enum loop_kernel)(order[i] / 2) : (enum loop_kernel)(KERNEL_CLOCK + order[i] / 2 - l->set_count);
 		bool longer = order[i] & 1;

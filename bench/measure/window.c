@@ -285,3 +285,18 @@ enum status window_units_reloaded(struct bench *b, const struct row *r, struct w
 	b->reloaded = NULL;
 	return st;
 }
+
+void window_order(struct loop *l, uint32_t *order, unsigned n, bool longer_first)
+{
+	random_shuffle(&l->b->random, order, n);
+	for (unsigned i = 0; loop_has_neighbours(l) && i < n; i += 2) {
+		unsigned j = i + 1;
+		const uint32_t kind = order[i] / 2;
+
+		while (order[j] / 2 != kind)
+			j++;
+		order[j] = order[i + 1];
+		order[i] = 2 * kind + longer_first;
+		order[i + 1] = 2 * kind + !longer_first;
+	}
+}
