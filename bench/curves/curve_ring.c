@@ -12,7 +12,7 @@
 #define WALKS_BESIDE 4u           /* ways of an L2 set that a ring of CURVE_WALKS leaves to page-table lines and the wrapper */
 #define LINE 64u
 #define DRAM_LINES (CURVE_NODE_BYTES / LINE)
-#define L3_LINES 16u              /* lines of a node in a ring that fills a cache level */
+#define L3_LINES 32u              /* lines of a node in a ring that fills a cache level */
 #define PIECE_LINES 4u            /* lines of a node of CURVE_WINDOW where the DTLB keeps large pages in pieces: all lie in one piece, as each job begins with an empty TLB */
 #define L3_FACTOR 8u              /* size of an L3 ring, in L2s */
 
