@@ -15,7 +15,7 @@
 static void test_curves_overlap_that_still_falls_is_told(void **state)
 {
 	(void)state;
-	static const char *const entries[] = { "10", "40" }; /* fill buffers; 32 loads in flight are tried from the L3 */
+	static const char *const entries[] = { "10", "40" }; /* fill buffers; 28 loads in flight are tried from the L3 */
 	static struct loop_run r;
 
 	for (unsigned i = 0; i < COUNT_OF(entries); i++) {
@@ -26,7 +26,7 @@ static void test_curves_overlap_that_still_falls_is_told(void **state)
 		loop_suite(&r, "load.l3_overlap.interval,load.fill_buffer.latency");
 		const struct row_result *row = memory_host_result(&r.host, "load.l3_overlap.interval");
 		assert_int_equal(row->status, ROW_OK);
-		assert_string_equal(row->remark, i ? "still falls at 32 loads in flight, the most that are tried" : "");
+		assert_string_equal(row->remark, i ? "still falls at 28 loads in flight, the most that are tried" : "");
 		assert_string_equal(memory_host_result(&r.host, "load.fill_buffer.latency")->remark, "");
 		loop_close(&r);
 		free(text);
