@@ -315,7 +315,7 @@ static enum status shapes(struct loop *l, struct row_result *out)
 		return st;
 	}
 	if (r->node != NODE_OWN && cores_node(b, r->node) == cores_node(b, NODE_OWN))
-		str_copy(out->reason, sizeof(out->reason), r->node == NODE_DISTANT ? "one memory node a socket" : "one memory node");
+		str_copy(out->reason, sizeof(out->reason), r->node == NODE_DISTANT ? "one memory node a socket" : b->a->nodes > 1 ? "no memory node of another socket" : "one memory node");
 	else if (!cores_wanted(r) || cores_there(b, r, out->reason, sizeof(out->reason)) == ST_OK)
 		return ST_OK;
 	out->status = ROW_UNSUPPORTED;

@@ -36,7 +36,7 @@ static void test_topology_nodes_of_a_socket_are_found(void **state)
 		assert_int_equal(missed, 0);
 		assert_int_equal(memory_host_result(&r.host, "load.dram_distant.latency")->status, ROW_OK);
 		if (shapes[i].sockets[0] == '1')
-			assert_string_equal(memory_host_result(&r.host, "load.dram_remote.latency")->reason, "one memory node");
+			assert_string_equal(memory_host_result(&r.host, "load.dram_remote.latency")->reason, "no memory node of another socket");
 		assert_int_equal(r.guard.refused, 0);
 		loop_close(&r);
 		free(text);
