@@ -211,7 +211,7 @@ struct row_result {
 	char reason[128];          /* why it is not ok, "" if it is */
 	int64_t value_milli;       /* in `unit`, thousandths */
 	int64_t spread_milli;      /* median absolute deviation, same unit */
-	int64_t range_milli;       /* range of the rounds averaged into a latency that was timed without a cycle counter; else 0 */
+	int64_t range_milli;       /* range of the rounds averaged into a value that was timed without a cycle counter (reduce_slope_by_clock); else 0 */
 	int64_t cycles_milli;      /* the value in core cycles too, for shared levels; else -1 */
 	int64_t ns_milli;          /* the value in nanoseconds too, else -1 */
 	bool cycles_open;          /* measured, but the core's cycles are unknown: only ns_milli has a value */

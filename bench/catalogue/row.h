@@ -63,8 +63,8 @@ enum baseline {
 	BASELINE_OPEN_PAGES, /* lines whose DRAM page the previous load opened, flushed like the test's */
 	BASELINE_COUNT
 };
-/* The statistic over windows. MINIMUM: core-private levels. MEDIAN: shared levels, where the minimum would report one lucky window. MEAN: DRAM
- * streams, whose windows settle into different steady states. */
+/* The statistic over windows. MINIMUM: core-private levels. MEDIAN: shared levels, where the minimum would report one lucky window; points of
+ * curves and sweeps; pairs with a random number of events. MEAN: DRAM streams, whose windows settle into different steady states. */
 enum statistic { STAT_MINIMUM, STAT_MEDIAN, STAT_MEAN, STATISTIC_COUNT };
 enum prefetch { PREFETCH_OFF, PREFETCH_AS_FOUND, PREFETCH_PAIR /* off, except the adjacent-line prefetcher */, PREFETCH_COUNT };
 enum suites { SUITE_QUICK = 1, SUITE_FULL = 2 };

@@ -19,8 +19,8 @@ struct working_set {
 	uint64_t at;     /* start of the next window: node, or byte offset of a stream */
 	uint32_t window;  /* units of work: longer window minus shorter */
 	uint32_t shorter; /* units of work of the shorter window */
-	uint32_t flushed_left; /* CURVE_SPREAD: flushed nodes not yet read */
-	uint32_t fresh_left;   /* CURVE_OVERLAP: nodes readable before any repeats */
+	uint32_t flushed_left; /* rings of several regions (curve_regions): flushed nodes not yet read */
+	uint32_t fresh_left;   /* CURVE_OVERLAP: nodes that points may read before the next pass over the whole ring */
 	uint64_t emptied;   /* of a ring beyond all caches: nodes whose lines, left by earlier rows, windows have flushed */
 	const struct row_pair *pair;
 	enum fill fill;  /* of a pair's buffer */
@@ -144,10 +144,11 @@ bool window_reloads(const struct bench *b, const struct row *r, const struct wor
 /* window_units after such a reload, if there is one. */
 MUST_CHECK enum status window_units_reloaded(struct bench *b, const struct row *r, struct working_set *w, enum window_role role, uint64_t units,
                                              const struct counting *c, unsigned run, struct window *out, struct job *job);
-/* Whether the last level may not be LRU, as far as it has been probed. */
+/* Whether the last level's replacement can still turn out not to be LRU: a probe found that, or some probes remain. */
 bool window_may_forget(const struct bench *b);
-/* *more: further passes needed to evict all earlier lines from the last level, which `units` iterations up to w->at have just filled. 0 if its
- * replacement is LRU (probed twice a run). units 0: no probe. */
+/* *more: further passes needed to evict all earlier lines from the last level, which `units` iterations up to w->at have just filled. 0 unless a
+ * probe found that its replacement is not LRU. The level is probed at most twice a run. units 0: no probe.
+ * `filled`: ticks of the pass that filled the level, 0: unknown. */
 MUST_CHECK enum status window_fills(struct bench *b, const struct row *r, struct working_set *w, uint64_t units, uint64_t filled, unsigned *more, struct job *job);
 /* The kernel that touches the arrays of a row's stream k, one word per line. */
 const char *window_warm_kernel(const struct row *r, const struct kernel *k);

@@ -67,8 +67,8 @@ static uint32_t window_through_l2(const struct multicore *c, unsigned at_once, u
 }
 
 /* With many cores the slowest finishes late by a varying amount. Long windows keep that tail, and the interleaving of dirty victims in a victim
- * last level, below the tolerance. A window from a private cache beyond the L1 evicts the wrapper's lines from the L1 even when it is short:
- * otherwise four such lines took a fiftieth of the time of 64 iterations. */
+ * last level, below the tolerance. A window over arrays in the L2 or L3 covers at least twice the L1, so that even the shorter one evicts the
+ * wrapper's lines from it: otherwise reloading four of them took a fiftieth of the time of 64 iterations. */
 static uint32_t window_of(const struct multicore *c, unsigned at_once)
 {
 	const struct cpu_cache *last = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu));

@@ -36,8 +36,8 @@ struct msr_guard {
 	const struct processor *processor;
 	struct msr_guard_saved *saved;     /* of `capacity` entries, given by the caller */
 	unsigned capacity, count;
-	struct pci_address known;      /* function whose device id was read last, and */
-	bool known_good;               /* whether it was the described one */
+	struct pci_address known;      /* function whose device id was read last */
+	bool known_good;               /* that function has the described device id */
 	struct register_failure failure; /* the last one */
 	struct box_places places;      /* of boxes that the machine itself locates */
 	struct writable_msr placed;    /* the register of one of them that was looked up last */

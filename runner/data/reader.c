@@ -205,7 +205,7 @@ static enum status take_verdict(json_t *rows_so_far, json_t *line)
 
 struct journal {
 	json_t *root, *rows;
-	char started[128];  /* the row in progress, "": none */
+	char started[128];  /* the row or section in progress, "": none */
 	bool ended;
 	int torn;           /* number of a line truncated by a crash before the next boot continued, 0: none */
 	int zeroed;         /* number of the first line with zeros in it, which a file system leaves after a power cut, 0: none */

@@ -6,8 +6,8 @@
  *
  * Not modelled: the limit of a pool is checked for the expected duration of a use; one that lasts longer may overlap a full
  * stretch behind it. */
-#ifndef SIM_CALENDAR_H
-#define SIM_CALENDAR_H
+#ifndef SIM_RESERVATION_H
+#define SIM_RESERVATION_H
 
 #include "pmu/base.h"
 
