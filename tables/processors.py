@@ -21,6 +21,7 @@ REVIEWED = r"reviewed(-[a-z-]+)?\.csv"  # of the tests
 KEYS = ["title", "latency_auxiliary", "vendor", "family", "models", "steppings", "core_type", "core_model", "quirks", "pebs_format", "lbr_pairs", "serialise_cpuid", "imul_cycles", "latency_bound", "prefetch_msr", "prefetch_off",
         "prefetch_pair", "topdown_metrics", "confirmed", "source"] + [key for key, _, _ in PARTS] + TLB_KEYS
 FAMILY_ANY = 0xFFFF
+PERFEVTSEL0 = 0x186
 
 
 def span(p, row):
@@ -183,6 +184,8 @@ def check_processor(p, r):
     for e in r.events:
         if e.event["select"] > 0xFF and r.vendor not in ("AuthenticAMD", "HygonGenuine"):
             p.add(e.where, "select", "0x%X is outside 0 .. 255" % e.event["select"])
+        if e.event["umask"] > 0xFF and not allowed(PERFEVTSEL0, e.event["umask"] >> 8 << 40):
+            p.add(e.where, e["name"], "the second unit mask 0x%X of register 0x%X is not writable on %s: msrs.csv" % (e.event["umask"] >> 8, PERFEVTSEL0, r["name"]))
         if e.event["extra_msr"] and not allowed(e.event["extra_msr"], e.event["extra_value"]):
             p.add(e.where, e["name"], "0x%X in register 0x%X is not writable on %s: msrs.csv" % (e.event["extra_value"], e.event["extra_msr"], r["name"]))
     check_boxes(p, r, allowed)

@@ -9,7 +9,7 @@ same() { good && cmp -s "$work/tables.c" "$out/gen/tables.c"; }
 check "tables_generated_twice_are_equal" same
 
 # Fewer processors, so that each refusal is soon seen: those that are edited below, and one of each kind that tables/not_restored.csv speaks of.
-few=" core2 elkhart-lake goldmont haswell haswell-ep intel lunar-lake-p nehalem-ep pentium4 rocket-lake sapphire-rapids sierra-forest skylake skylake-sp westmere x86-64 zen4 "
+few=" clearwater-forest core2 elkhart-lake goldmont haswell haswell-ep intel lunar-lake-p nehalem-ep pentium4 rocket-lake sapphire-rapids sierra-forest skylake skylake-sp westmere x86-64 zen4 "
 cp -r tables "$work/few"
 for folder in "$work"/few/processors/*; do
 	[ "${folder##*/}" = common ] || [[ $few == *" ${folder##*/} "* ]] || rm -r "$folder"
@@ -51,6 +51,7 @@ check "tables_refuse_latency_below_3" bad $ev "${lat}s/0x3F6,0x3/0x3F6,0x2/" ".*
 check "tables_refuse_latency_event_without_threshold" bad $ev "${lat}s/0x3F6,0x3/0x1A6,0x3/" ".*needs its threshold in MSR 0x3F6"
 check "tables_refuse_extra_msr_that_is_not_writable" bad $ev "${lat}s/,3,0,0,0x8,0x3F6,0x3,/,0,0,0,0x8,0x3F5,0x3,/" ".*0x3 in register 0x3F5 is not writable on nehalem-ep"
 check "tables_refuse_characters_beyond_ascii" bad $ev "${row}s/fused-domain/µ-fused/" "what: has a character that is not printable ASCII"
+check "tables_refuse_a_second_unit_mask_that_is_not_writable" bad $ev "${row}s/0x0E,0x01/0x0E,0x101/" "UOPS_ISSUED.ANY: the second unit mask 0x1 of register 0x186 is not writable on nehalem-ep"
 check "tables_refuse_wrong_columns" bad $ev "s/^name,select/select,name/" "columns: are"
 check "tables_refuse_overlapping_msrs" bad processors/nehalem-ep/msrs.csv 's/^0x1A6,0x1A6/0x1A6,0x1C8/' "0x1C8: overlaps tables/processors/nehalem-ep/msrs.csv"
 check "tables_refuse_empty_mask" bad processors/nehalem-ep/msrs.csv 's/^0x301,0x301,0xFF/0x301,0x301,0x0/' "mask: 0x0 is outside 1"
