@@ -139,7 +139,7 @@ static void core_of(struct machine_text *t, const struct bound_stream *s, const 
 
 	for (const char *i = loop; *i; i += 2)
 		addresses += *i == 'a';
-	addresses -= triad && bytes == 16 ? 2 * (int64_t)vectors : 0; /* its products and sums */
+	addresses -= triad && bytes == 16 ? (int64_t)vectors : 0; /* its products; its sums are 'm', with their load */
 	const struct port_use uses[] = { { "load", (int64_t)loads }, { "sta", (int64_t)stores }, { "std", (int64_t)stores },
 		{ "fp_mul", triad ? (int64_t)vectors : 0 }, { "fp_add", triad ? (int64_t)vectors : 0 }, { "int", addresses + !fuses }, { "branch", 1 }, { NULL, 0 } };
 	const uint64_t threads = larger(1, s->threads);
