@@ -42,6 +42,7 @@ static void close_machine(struct catalogue *c)
 static unsigned run_pairs(struct catalogue *c, bool must_be_ok, uint64_t *instructions)
 {
 	unsigned missed = 0, without = 0;
+	const char *first = "";
 	struct sim_totals before, after;
 
 	*instructions = 0;
@@ -62,8 +63,10 @@ static unsigned run_pairs(struct catalogue *c, bool must_be_ok, uint64_t *instru
 			missed++;
 		}
 		st = expect_row(c->text, c->format, r.name, &e);
-		if (st == ST_MISSING)
-			without++;
+		if (st == ST_MISSING && without++)
+			print_error("%s and %s have no formula in tests/expect\n", first, r.name);
+		else if (st == ST_MISSING)
+			first = rows[i].name;
 		if (r.status == ROW_UNPROVEN && r.reason[0] && strlen(c->unproven) + strlen(r.name) + 2 < sizeof(c->unproven))
 			strcat(strcat(c->unproven, " "), r.name);
 		if (st == ST_MISSING || (st == ST_UNSUPPORTED && r.status == ROW_UNSUPPORTED && r.absent))
