@@ -298,6 +298,7 @@ static void test_cpu_family_model_and_kind_choose_the_descriptor(void **state)
 		{ 0x000306F2, 6, 0x3F, "haswell-ep", 0 }, { 0x000206C2, 6, 0x2C, "westmere-ep", 0 }, { 0x000206D7, 6, 0x2D, "sandy-bridge-ep", 0 },
 		{ 0x000306E4, 6, 0x3E, "ivy-bridge-ep", 0 }, { 0x000306C3, 6, 0x3C, "haswell", 0 }, { 0x000406F1, 6, 0x4F, "broadwell-ep", 0 }, { 0x000906EA, 6, 0x9E, "skylake", 0 },
 		{ 0x00050654, 6, 0x55, "skylake-sp", 0 }, { 0x00050657, 6, 0x55, "cascade-lake", 0 }, { 0x000606A6, 6, 0x6A, "ice-lake-sp", 0 }, { 0x000806F8, 6, 0x8F, "sapphire-rapids", 0 },
+		{ 0x00300F10, 18, 1, "nova-lake-p", 0x40000005 }, { 0x00300F30, 18, 3, "nova-lake-e", 0x20000005 }, { 0x00300F20, 18, 2, "intel", 0x40000005 },
 		{ 0x00A10F11, 0x19, 0x11, "intel", 0 },
 	};
 	for (unsigned i = 0; i < COUNT_OF(cases); i++) {
