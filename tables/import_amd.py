@@ -51,13 +51,13 @@ def written(row):
 
 
 BOXES = {"L3PMC": ("l3", 0x3F), "DFPMC": ("df", 0xF), "UMCPMC": ("umc", 0xF)}  # and their counters
-WORDS = [("L3_LOOKUP_STATE", "requests of cores to the L3, by what it had"), ("L3_XI_SAMPLED_LATENCY_REQUESTS", "sampled lines from beyond the L3"),
-         ("L3_XI_SAMPLED_LATENCY", "time that sampled lines from beyond the L3 took, in tenths"), ("XI_SYS_FILL_LATENCY", "cycles that lines from beyond the L3 took, in sixteenths"),
-         ("XI_CCX_SDP_REQ1", "lines asked for beyond the L3"), ("DRAM_CHANNEL_DATA_CONTROLLER", "data of a memory channel, 64 bytes each"),
-         ("LOCAL_PROCESSOR_READ", "lines read by this socket at a coherent station, one for each memory channel"), ("LOCAL_PROCESSOR_WRITE", "lines written by this socket at a coherent station"),
+WORDS = [("L3_LOOKUP_STATE", "requests of cores to the L3, by the result of the lookup"), ("L3_XI_SAMPLED_LATENCY_REQUESTS", "sampled fills from beyond the L3"),
+         ("L3_XI_SAMPLED_LATENCY", "summed latency of sampled fills from beyond the L3, in tens of the unit (cycles or ns)"), ("XI_SYS_FILL_LATENCY", "summed latency of fills from beyond the L3, in units of 16 cycles"),
+         ("XI_CCX_SDP_REQ1", "lines requested from beyond the L3"), ("DRAM_CHANNEL_DATA_CONTROLLER", "transfers of 64 bytes by a memory channel"),
+         ("LOCAL_PROCESSOR_READ", "lines read by this socket at a coherent station, one station per memory channel"), ("LOCAL_PROCESSOR_WRITE", "lines written by this socket at a coherent station"),
          ("REMOTE_PROCESSOR_READ", "lines read by other sockets at a coherent station"), ("REMOTE_PROCESSOR_WRITE", "lines written by other sockets at a coherent station"),
-         ("UMC_MEM_CLK", "cycles of the memory's clock"), ("UMC_ACT_CMD", "rows opened, for reads or writes alone too"), ("UMC_PCHG_CMD", "rows closed, likewise"),
-         ("UMC_CAS_CMD", "lines moved, 64 bytes each, likewise"), ("UMC_DATA_SLOT_CLKS", "half cycles in which the data bus moves something, likewise")]
+         ("UMC_MEM_CLK", "cycles of the memory's clock"), ("UMC_ACT_CMD", "activate commands: all, or for reads or writes only"), ("UMC_PCHG_CMD", "precharge commands: all, or for reads or writes only"),
+         ("UMC_CAS_CMD", "column commands (64 bytes each): all, or reads or writes only"), ("UMC_DATA_SLOT_CLKS", "half cycles in which the data bus is busy: all, or with reads or writes only")]
 
 
 def uncore_rows(events, source):
