@@ -52,7 +52,7 @@ def written(row):
 
 BOXES = {"L3PMC": ("l3", 0x3F), "DFPMC": ("df", 0xF), "UMCPMC": ("umc", 0xF)}  # and their counters
 WORDS = [("L3_LOOKUP_STATE", "requests of cores to the L3, by the result of the lookup"), ("L3_XI_SAMPLED_LATENCY_REQUESTS", "sampled fills from beyond the L3"),
-         ("L3_XI_SAMPLED_LATENCY", "summed latency of sampled fills from beyond the L3, in tens of the unit (cycles or ns)"), ("XI_SYS_FILL_LATENCY", "summed latency of fills from beyond the L3, in units of 16 cycles"),
+         ("L3_XI_SAMPLED_LATENCY", "summed latency of sampled fills from beyond the L3, in units of 10 cycles or 10 ns"), ("XI_SYS_FILL_LATENCY", "summed latency of fills from beyond the L3, in units of 16 cycles"),
          ("XI_CCX_SDP_REQ1", "lines requested from beyond the L3"), ("DRAM_CHANNEL_DATA_CONTROLLER", "transfers of 64 bytes by a memory channel"),
          ("LOCAL_PROCESSOR_READ", "lines read by this socket at a coherent station, one station per memory channel"), ("LOCAL_PROCESSOR_WRITE", "lines written by this socket at a coherent station"),
          ("REMOTE_PROCESSOR_READ", "lines read by other sockets at a coherent station"), ("REMOTE_PROCESSOR_WRITE", "lines written by other sockets at a coherent station"),
