@@ -1,5 +1,5 @@
 /* bench/measure/window_prepare.c: brings working sets into the state that a row wants before its windows: resident in a cache level, flushed, or
- * held by other cores. Only kernels do that, never C code. */
+ * cached by other cores. Only kernels do that, never C code. */
 #include "bench/measure/cores.h"
 
 #define REFRESH_LOADS_MAX 4096u   /* loads that refresh a warm working set before each window, at most */
@@ -7,7 +7,7 @@
 #define PASSES_STREAM 48u         /* the same in a level with random replacement: 3/4 of the missing lines stay missing each time */
 #define SETTLED_PART 2000u        /* settled: a pass is shorter than the one before by less than 1/N */
 #define REFRESH_PASSES 4u         /* passes that refresh a small working set: random replacement does not keep all lines at once */
-#define FORGETS_PART 32u          /* the probe of lines that an LRU last level kept takes longer by less than 1/N */
+#define FORGETS_PART 32u          /* the probe of lines that an LRU last level retained takes longer by less than 1/N */
 #define TELLS_PART 8u             /* lines from memory lengthen it by more; otherwise the probe is inconclusive: a third of them may be missing */
 #define LAST_LOOKS 2u             /* probes: an empty level loses nothing the first time */
 #define AHEAD_OF_WINDOWS 32768u   /* iterations: more than all windows of a row have on a simulated machine */

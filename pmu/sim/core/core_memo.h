@@ -4,7 +4,7 @@
 
 #include "pmu/sim/core/core_state.h"
 
-#define MEMO_REACH 16384u     /* cycles: a state with anything further from allocation than this is not kept */
+#define MEMO_REACH 16384u     /* cycles: a state with anything further from allocation than this is not memoised */
 #define MEMO_INSTRUCTIONS 64u /* per piece of code */
 #define MEMO_EVENTS 512u      /* per piece: answers from outside the pipeline */
 #define MEMO_EMITTED 2048u       /* signals emitted by it */
@@ -101,19 +101,19 @@ struct memo_midway {
 	struct effects effects; /* of the last instruction */
 };
 
-/* The number of the thread's present state, before instruction `ip`, and the cycle from which it counts; 0: it cannot be kept. */
+/* The number of the thread's present state, before instruction `ip`, and the cycle from which it counts; 0: it cannot be memoised. */
 uint32_t memo_node_of(struct core_thread *c, struct memo *m, uint64_t ip, uint64_t *base);
 
 /* --- core_note.c --- */
 /* Computes the piece at `node`, of which `done` has been executed (NULL: nothing; the pipeline's state is the piece's
- * initial one in any case), and records it. *next, *at: the state after it, 0: not kept. *stop: the next instruction cannot
+ * initial one in any case), and records it. *next, *at: the state after it, 0: not memoised. *stop: the next instruction cannot
  * be recorded. */
 MUST_CHECK enum status memo_note(struct core_thread *c, struct memo *m, struct memo_run *r, uint32_t node, uint64_t base,
                                  const struct memo_midway *done, uint32_t *next, uint64_t *at, bool *stop);
 
 /* --- core_snapshot.c --- */
 /* A canonical key of a pipeline's state before instruction `ip`, in words at m->state; returns their number, and in *base
- * the cycle from which cycles in it count. 0: it cannot be kept. */
+ * the cycle from which cycles in it count. 0: it cannot be memoised. */
 uint32_t core_snapshot_take(struct core_thread *c, struct memo *m, uint64_t ip, uint64_t *base);
 /* Sets the pipeline's state to that one, at that cycle. */
 void core_snapshot_restore(struct core_thread *c, const uint16_t *words, uint64_t base);

@@ -170,7 +170,7 @@ static const struct pool_use *end_after(const struct pool *p, uint64_t t)
 	return u;
 }
 
-/* The reservations after a time: the next to begin, the next to end, and how many are held. */
+/* The reservations after a time: the next to begin, the next to end, and how many entries are occupied. */
 struct ahead { const uint64_t *begin; const struct pool_use *end; size_t held; };
 static struct ahead ahead_of(const struct pool *p, uint64_t t)
 {
@@ -215,7 +215,7 @@ bool pool_is_full_at(struct pool *p, uint64_t t, uint32_t n)
 	const struct ahead a = ahead_of(p, t);
 	if (a.held < n)
 		return false;
-	p->solid = (struct pool_full){ t, a.end[a.held - n].to, 1, n }; /* the n-th last use to end: until then n are held */
+	p->solid = (struct pool_full){ t, a.end[a.held - n].to, 1, n }; /* the n-th last use to end: until then n are occupied */
 	return true;
 }
 
@@ -235,7 +235,7 @@ bool pool_has_stretch(struct pool *p, uint64_t t, uint64_t cycles, uint32_t n)
 }
 
 /* Further uses make a full pool no emptier, so results of searches stay true and a search begins where the last one ended.
- * Requests for different times and lengths alternate, so several such stretches are kept. Otherwise the searches were a
+ * Requests for different times and lengths alternate, so several such stretches are remembered. Otherwise the searches were a
  * fifth of the simulator's instructions in streams of eight cores. */
 uint64_t pool_start_slow(struct pool *p, uint64_t t, uint64_t cycles, uint32_t n)
 {

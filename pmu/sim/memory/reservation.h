@@ -11,23 +11,23 @@
 
 #include "pmu/base.h"
 
-/* A number of equal entries (fill buffers, a queue, page walkers), each held for some time. */
+/* A number of equal entries (fill buffers, a queue, page walkers). A use occupies one of them for some time. */
 struct pool_use { uint64_t from, to; uint32_t line; uint8_t source; };
-/* A full stretch, as a search found it: wherever in from <= cycle < to a use of `cycles` cycles begins, it meets a cycle in which `entries` are held. */
+/* A full stretch, as a search found it: wherever in from <= cycle < to a use of `cycles` cycles begins, it meets a cycle in which `entries` are occupied. */
 struct pool_full { uint64_t from, to, cycles; uint32_t entries; };
 #define POOL_FULL 4u
 #define POOL_MARKS 128u
 struct pool {
-	uint32_t entries;      /* most that may be held at once */
+	uint32_t entries;      /* how many there are */
 	uint32_t history;      /* number of latest uses that are remembered */
 	size_t most_bytes;     /* from a use to the one entries - 1 before it */
-	struct pool_use *last; /* the use that ends last: uses are kept in ascending order of `to` */
+	struct pool_use *last; /* the use that ends last: uses are stored in ascending order of `to` */
 	struct pool_use *settled; /* begun, begin and begin_end account for the uses up to this one: pool_settle */
 	uint64_t begun;        /* the latest beginning of a remembered use: from then on entries are only released */
 	uint64_t *begin, *begin_end; /* beginnings of the settled uses, in ascending order: [begin, begin_end) */
 	struct pool_use *use, *end; /* [POOL_ROOM * history]: when full, the latest uses move to the beginning */
 	uint64_t forgotten;    /* the latest end of a forgotten use (its `to` is 0): nothing is known of the time before */
-	struct pool_full full[POOL_FULL], solid; /* solid: a stretch in each cycle of which `entries` are held */
+	struct pool_full full[POOL_FULL], solid; /* solid: a stretch in each cycle of which `entries` are occupied */
 	uint64_t marks[POOL_MARKS]; /* the latest end of a use for a line, by the line's lowest bits */
 };
 #define POOL_ROOM 4u
@@ -69,7 +69,7 @@ static inline void pool_settle(struct pool *p)
 		pool_settle_some(p);
 }
 
-/* Whether n entries are known to be held in cycle t, in a settled pool. */
+/* Whether n entries are known to be occupied in cycle t, in a settled pool. */
 static inline bool pool_is_solid(const struct pool *p, uint64_t t, uint32_t n)
 {
 	return t < p->solid.to && t >= p->solid.from && t >= p->forgotten && n <= p->solid.entries;
@@ -95,12 +95,12 @@ static inline uint64_t pool_known(const struct pool *p, uint64_t t, uint64_t cyc
 
 uint64_t pool_start_slow(struct pool *p, uint64_t t, uint64_t cycles, uint32_t n);
 
-/* Whether n entries are held in cycle t: pool_start then gives a later cycle for any duration. */
+/* Whether n entries are occupied in cycle t: pool_start then gives a later cycle for any duration. */
 bool pool_is_full_at(struct pool *p, uint64_t t, uint32_t n);
-/* Where they are not: whether fewer are held for `cycles` cycles from t on, so that pool_start gives t. */
+/* Where they are not: whether fewer are occupied for `cycles` cycles from t on, so that pool_start gives t. */
 bool pool_has_stretch(struct pool *p, uint64_t t, uint64_t cycles, uint32_t n);
 
-/* The earliest time >= t from which on fewer than entries - withheld are held for `cycles` cycles, at least one. */
+/* The earliest time >= t from which on fewer than entries - withheld are occupied for `cycles` cycles, at least one. */
 static inline uint64_t pool_start(struct pool *p, uint64_t t, uint64_t cycles, uint32_t withheld)
 {
 	return (withheld ? pool_has_room(p, t, withheld) : pool_has_any(p, t)) ? t : pool_start_slow(p, t, cycles, withheld + 1 < p->entries ? p->entries - withheld : 1);
