@@ -207,6 +207,9 @@ static enum status pairs(struct pass *p, int64_t *value_milli)
 	if (!p->at_least) { /* too few lines for these checks */
 		enum status st = first_lines(p, below, &first, NULL);
 
+		/* of at most three first lines none waits for another, unless the fill buffers are full */
+		if (st == ST_OK && first > one + one / 2)
+			return ST_MISSING;
 		return st == ST_OK && late_by - (in_time - first) < one / 2 ? ST_RANGE : st;
 	}
 	return ST_OK;

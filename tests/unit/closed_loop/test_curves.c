@@ -33,8 +33,33 @@ static void test_curves_overlap_that_still_falls_is_told(void **state)
 	}
 }
 
+/* One or two fill buffers are full before a queue of twice their entries: the row gives no size. A shorter queue is full first, and is found. */
+static void test_curves_queue_behind_one_or_two_fill_buffers(void **state)
+{
+	(void)state;
+	static const struct { const char *buffers, *queue; int64_t entries; } cases[] = { { "1", "2", 0 }, { "2", "4", 0 }, { "2", "3", 3 }, { "3", "5", 5 }, { "10", "4", 4 } };
+	static struct loop_run r;
+
+	for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+		const char *const fields[][3] = { { "lfb", "entries", cases[i].buffers }, { "sq", "entries", cases[i].queue } };
+		char *text = loop_machine("nehalem-ep", fields, COUNT_OF(fields));
+
+		loop_open(&r, text);
+		loop_suite(&r, "size.super_queue.entries");
+		const struct row_result *row = memory_host_result(&r.host, "size.super_queue.entries");
+		print_message("%s fill buffers, queue of %s: %s, %lld\n", cases[i].buffers, cases[i].queue, row_status_name(row->status), (long long)row->value_milli);
+		assert_int_equal(row->status, cases[i].entries ? ROW_OK : ROW_UNSUPPORTED);
+		if (cases[i].entries)
+			assert_int_equal(row->value_milli, cases[i].entries * 1000);
+		assert_int_equal(r.sum.unexpected, 0);
+		loop_close(&r);
+		free(text);
+	}
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_curves_overlap_that_still_falls_is_told) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_curves_overlap_that_still_falls_is_told),
+		cmocka_unit_test(test_curves_queue_behind_one_or_two_fill_buffers) };
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
