@@ -89,7 +89,7 @@ bool resume_begin(struct resume_state *s, struct files *files)
 	s->starts = again ? s->starts + 1 : 0;
 	state_keep(s, files);
 	if (!again)
-		print("the last %u starts ended before any row did: not tried again now; start once more to try\n", STARTS_MAX);
+		print("the last %u boots completed no row, so this one runs none; the next boot tries again\n", STARTS_MAX);
 	return again;
 }
 

@@ -111,7 +111,7 @@ starts() {
 	mcopy -o -i "$image@@1M" "$work/state.txt" ::/stallmeter/state.txt
 	boot ""
 	check "starts_after_three_is_status_3" ended 3
-	check "starts_after_three_is_said" grep "the last 3 starts ended before any row did" "$log"
+	check "boots_after_three_is_said" grep "the last 3 boots completed no row" "$log"
 	boot "" --crash reset:load.l2.penalty
 	check "starts_once_more_runs_and_resumes" grep "# reset in load.l2.penalty comes now" "$log"
 	check "starts_zero_after_a_row" sh -c 'mtype -i "$1@@1M" ::/stallmeter/state.txt | grep "^starts = 0"' - "$image"
