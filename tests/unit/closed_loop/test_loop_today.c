@@ -14,7 +14,7 @@
 #include "tests/unit/support/loop_meets.h"
 
 /* Here alder-lake stands for its large cores, alder-lake-n for its small ones. */
-#define MACHINES_PRESET "sandy-bridge-ep broadwell-ep skylake ice-lake-sp sapphire-rapids alder-lake alder-lake-n sierra-forest"
+#define MACHINES_PRESET "sandy-bridge-ep broadwell-ep skylake ice-lake-sp sapphire-rapids alder-lake alder-lake-n sierra-forest zen2 zen3 zen4 zen5"
 #define SEED_PRESET 20261127
 #define ROWS_PRESET "load.l?.latency,load.dram_local.latency,tlb.dtlb_4k.penalty"
 /* Least number of rows that meet a formula, on each machine: rows without one prove nothing. */
@@ -127,7 +127,8 @@ static void vary_caches(struct vary *v)
 	const uint64_t least = (12 * field(v, "l2", "bytes") + a_slice - 1) / a_slice, nodes = vary_nodes(v, least);
 	const uint64_t most = nodes > 1 && least + 4 > SLICES_MOST / nodes ? SLICES_MOST / nodes : least + 4, slices_now = nodes * between(v, least, most);
 
-	set(v, "topology", "cores", nodes * cluster * between(v, 1, 8 / cluster / nodes));
+	const uint64_t least_cores = nodes * cluster * field(v, "topology", "complexes");
+	set(v, "topology", "cores", least_cores * between(v, 1, least_cores < 8 ? 8 / least_cores : 1));
 	set(v, "l3", "slices", slices_now);
 	set(v, "l3", "bytes", a_slice * slices_now);
 }
