@@ -44,7 +44,7 @@ def read(path):
     codes, offcore = {}, {}
     for e in data["Events"] if isinstance(data, dict) else data:
         selects = [number(s) for s in e["EventCode"].split(",")]
-        umasks = [number(s) for s in e["UMask"].split(",")]
+        umasks = [number(s) | number(e.get("UMaskExt")) << 8 for s in e["UMask"].split(",")]
         counters = counters_of(e["Counter"])
         if not counters or selects[0] in FIXED:
             continue

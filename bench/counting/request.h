@@ -1,7 +1,7 @@
 /* bench/counting/request.h: events that a user requests by name: `stallmeter stat -e LIST`, and the key `count` of a stick.
  *
  * LIST is names separated by commas. A name is any that `list --events` shows: of a core, of an uncore box, of NetBurst's detectors. BOX.EVENT and
- * BOX[N].EVENT name the box: all of its kind, or number N of each socket. rHHHH is a raw PERFEVTSEL value (bits 15:0 event and umask, 31:24 cmask,
+ * BOX[N].EVENT name the box: all of its kind, or number N of each socket. rHHHH is a raw PERFEVTSEL value (bits 15:0 event and umask, 47:40 second umask, 31:24 cmask,
  * 23 inv, 21 any, 18 edge). cpu/event=N,umask=N,.../ is perf's spelling of the same. BOX0.EVENT is BOX[0].EVENT. Case is ignored, and `.`, `_` and
  * `-` between words are equivalent.
  * Modifiers follow a colon. Core events: u, k, cmask=N, inv, edge, any, ldlat=N. Uncore events: the box's filters, thresh=N, edge, invert. perf's

@@ -75,7 +75,7 @@ enum status request_perf_modifiers(const struct word *w, struct text *problem)
 /* Values of the terms, perf-list(1), "RAW HARDWARE EVENT DESCRIPTOR" and sysfs' format of Intel's and AMD's core counters. */
 enum { TERM_EVENT, TERM_UMASK, TERM_CMASK, TERM_INV, TERM_EDGE, TERM_ANY, TERM_LDLAT, TERM_OFFCORE, TERM_FRONTEND, TERM_PERIOD, TERMS };
 static const struct { const char *name; uint64_t most; uint32_t register_first, register_last; } terms[TERMS] = {
-	[TERM_EVENT] = { "event", 0xFFF }, [TERM_UMASK] = { "umask", 0xFF }, [TERM_CMASK] = { "cmask", 0xFF }, [TERM_INV] = { "inv", 1 }, [TERM_EDGE] = { "edge", 1 },
+	[TERM_EVENT] = { "event", 0xFFF }, [TERM_UMASK] = { "umask", 0xFFFF }, [TERM_CMASK] = { "cmask", 0xFF }, [TERM_INV] = { "inv", 1 }, [TERM_EDGE] = { "edge", 1 },
 	[TERM_ANY] = { "any", 1 }, [TERM_LDLAT] = { "ldlat", 0xFFFF, REQUEST_LDLAT, REQUEST_LDLAT },
 	[TERM_OFFCORE] = { "offcore_rsp", UINT64_MAX, 0x1A6, 0x1A7 }, [TERM_FRONTEND] = { "frontend", UINT64_MAX, 0x3F7, 0x3F7 }, /* SDM vol. 4 */
 	[TERM_PERIOD] = { "period", UINT64_MAX }, /* of samples: counts have none */
@@ -257,10 +257,11 @@ static int hex_of(char c)
 enum status request_raw(const struct processor *p, const struct word *w, struct request *r, struct text *problem, bool *found)
 {
 	const bool wide = cpu_vendor_is_amd(p->vendor);
-	const uint64_t allowed = 0xFFA4FFFFu & ~(wide ? 1ull << 21 : 0); /* PERF_CTL has no AnyThread bit */
+	/* AMD's select is wider, and has no AnyThread bit; Intel's may have a second unit mask */
+	const uint64_t allowed = wide ? 0xFFF84FFFFull : 0xFF00FFA4FFFFull;
 	uint64_t v = 0;
 
-	*found = w->name > 1 && w->name <= (wide ? 10 : 9) && (w->at[0] == 'r' || w->at[0] == 'R');
+	*found = w->name > 1 && w->name <= (wide ? 10 : 13) && (w->at[0] == 'r' || w->at[0] == 'R');
 	for (size_t i = 1; i < w->name && *found; i++) {
 		*found = hex_of(w->at[i]) >= 0;
 		v = v << 4 | (uint64_t)hex_of(w->at[i]);
@@ -271,13 +272,13 @@ enum status request_raw(const struct processor *p, const struct word *w, struct 
 		text_fmt(problem, "\"%.*s\": a raw code is a PERFEVTSEL value, which this processor has not; name a detector's unit", (int)w->length, w->at);
 		return ST_UNSUPPORTED;
 	}
-	if (v & ~(allowed | (wide ? 0xFull << 32 : 0))) {
+	if (v & ~allowed) {
 		text_fmt(problem, wide ? "\"%.*s\": of a raw code bits 35:32, 31:23, 18 and 15:0 may be set: event's upper bits, cmask, inv, edge, umask, event" :
-			"\"%.*s\": of a raw code bits 31:23, 21, 18 and 15:0 may be set: cmask, inv, any, edge, umask, event", (int)w->length, w->at);
+			"\"%.*s\": of a raw code bits 47:40, 31:23, 21, 18 and 15:0 may be set: second umask, cmask, inv, any, edge, umask, event", (int)w->length, w->at);
 		return ST_RANGE;
 	}
 	r->kind = REQUEST_CORE;
-	enum status st = of_code(p, (uint16_t)((v & 0xFF) | (v >> 32 & 0xF) << 8), (uint8_t)(v >> 8), false, w, &r->event, problem);
+	enum status st = of_code(p, (uint16_t)((v & 0xFF) | (v >> 32 & 0xF) << 8), (uint16_t)((v >> 8 & 0xFF) | (v >> 40 & 0xFF) << 8), false, w, &r->event, problem);
 	r->event.edge = v >> 18 & 1;
 	r->event.any = v >> 21 & 1;
 	r->event.inv = v >> 23 & 1;

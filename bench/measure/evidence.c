@@ -194,6 +194,8 @@ bool evidence_lacking(const struct bench *b, const struct counting *c, struct te
 		text_fmt(why, "one memory node for several packages, and no event used here tells whose memory answered");
 	else if (c->uncounted && plan_extra_absent(b->cpu, c->uncounted))
 		text_fmt(why, "register 0x%x of %s does not answer", c->uncounted->extra_msr, c->uncounted->name);
+	else if (c->uncounted && plan_lacks(b->cpu, c->uncounted))
+		text_fmt(why, "%s: %s", c->uncounted->name, plan_lacks(b->cpu, c->uncounted));
 	else if (c->uncounted)
 		text_fmt(why, "no counter can count %s", c->uncounted->name);
 	else if (c->crowded)

@@ -167,7 +167,7 @@ enum status profile_find(const struct cpu *cpu, const char *what, struct profile
 	st = plan_events(cpu, events, n, &out->plan, &name);
 	if (st != ST_OK) {
 		const struct event *e = name ? event_find(p, name) : NULL;
-		const char *lacks = e ? netburst_lacks(cpu, e) : NULL;
+		const char *lacks = e ? plan_lacks(cpu, e) : NULL;
 
 		text_fmt(&t, "profile \"%s\": %s: %s", what, name ? name : "its events", lacks ? lacks : st == ST_UNSUPPORTED ?
 		         "no counter of this processor can count it" : "do not fit into a plan");

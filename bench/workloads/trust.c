@@ -73,15 +73,20 @@ struct counted {
 };
 
 /* Why an expression's count cannot be checked against a known one; NULL: it can. */
-static const char *not_comparable(const struct expression *x, const struct trust_facts *f)
+static const char *not_comparable(const struct cpu *cpu, const struct expression *x, const struct trust_facts *f)
 {
 	if (!x || x->exactness == EXACTNESS_NONE)
 		return x ? x->why : "no events of this processor are known";
+	for (unsigned t = 0; t < x->term_count; t++)
+		if (x->terms[t].event && counter_select_lacks(cpu, x->terms[t].event))
+			return counter_select_lacks(cpu, x->terms[t].event);
 	return x->exactness == EXACTNESS_EXACT || (x->exactness == EXACTNESS_CYCLES && f->least != f->most) ? NULL : x->why;
 }
 
-static void choose(const struct processor *p, const char *row, struct counted *c, struct trust_result *out)
+static void choose(const struct cpu *cpu, const char *row, struct counted *c, struct trust_result *out)
 {
+	const struct processor *p = cpu->processor;
+
 	c->cycles = concept_counted(p, "cycles");
 	c->count = 0;
 	if (c->cycles && expression_events(c->cycles, c->events, &c->count, PLAN_EVENTS_MAX) != ST_OK)
@@ -95,7 +100,7 @@ static void choose(const struct processor *p, const char *row, struct counted *c
 		if (f->side != TRUST_CORE || !str_equal(f->row, row))
 			continue;
 		out->entries[i].event = x && x->exactness != EXACTNESS_NONE ? x->text : NULL;
-		why = not_comparable(x, f);
+		why = not_comparable(cpu, x, f);
 		if (!why && (expression_events(x, c->events, &c->count, PLAN_EVENTS_MAX) != ST_OK || (f->base == TRUST_CYCLES && !c->cycles)))
 			why = "too many events for one plan, or no cycles";
 		if (why)
@@ -153,7 +158,7 @@ static void run_row(struct bench *b, unsigned first, struct profile_result *resu
 	bool any = false;
 	enum status st;
 
-	choose(b->cpu->processor, name, &c, out);
+	choose(b->cpu, name, &c, out);
 	for (unsigned i = 0; i < TRUST_ENTRIES; i++)
 		any = any || c.of[i];
 	if (!any || !row)

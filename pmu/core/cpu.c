@@ -211,10 +211,24 @@ static void read_netburst(struct probe *p)
 	cpu->pebs = cpu->processor->pebs_format != 255 && probe_bits(p->one.edx, 21, 21) && known && !(enable & MISC_ENABLE_NO_PEBS);
 }
 
+/* Leaf 0x23, which reports less on some cores of a hybrid than on others: the fields of the selects, and the counters as bitmaps, which may
+ * have gaps. */
+static void read_extended(struct probe *p)
+{
+	struct cpuid_regs r;
+	if (!probe_leaf(p, 7, 1, &r) || !probe_bits(r.eax, 8, 8) || !probe_leaf(p, 0x23, 0, &r))
+		return;
+	p->cpu->select_bits = (probe_bits(r.ebx, 0, 0) ? CPU_SELECT_MASK2 : 0) | (probe_bits(r.ebx, 1, 1) ? CPU_SELECT_EQUAL : 0);
+	if (probe_bits(r.eax, 1, 1) && probe_leaf(p, 0x23, 1, &r) && r.eax != 0) {
+		p->cpu->general_mask = r.eax;
+		p->cpu->fixed_mask = r.ebx & 0xFFFF;
+	}
+}
+
 static void read_pmu(struct probe *p)
 {
 	struct cpu *cpu = p->cpu;
-	struct cpuid_regs r, more;
+	struct cpuid_regs r;
 	uint64_t enable;
 	if (p->amd) {
 		amd_identify(p->a, cpu);
@@ -254,13 +268,7 @@ static void read_pmu(struct probe *p)
 	cpu->fixed_mask = (uint32_t)((1ull << fixed) - 1);
 	if (version >= 5)
 		cpu->fixed_mask |= r.ecx & 0xFFFF;
-	/* Leaf 0x23 subleaf 1 enumerates the counters as bitmaps, which may have gaps. */
-	struct cpuid_regs seven;
-	if (probe_leaf(p, 7, 1, &seven) && probe_bits(seven.eax, 8, 8) && probe_leaf(p, 0x23, 0, &more) && probe_bits(more.eax, 1, 1) &&
-	    probe_leaf(p, 0x23, 1, &more) && more.eax != 0) {
-		cpu->general_mask = more.eax;
-		cpu->fixed_mask = more.ebx & 0xFFFF;
-	}
+	read_extended(p);
 	const uint64_t all = cpu->general_mask | (uint64_t)cpu->fixed_mask << 32;
 	cpu->general_mask = listed(cpu->processor, MSR_PERFEVTSEL0, cpu->general_mask);
 	cpu->fixed_mask = listed(cpu->processor, MSR_FIXED_CTR0, cpu->fixed_mask);
@@ -329,7 +337,7 @@ void cpu_without_counters(struct cpu *cpu)
 	cpu->processor = &processors[processor_count - 1]; /* the generic one, which assumes nothing */
 	cpu->pmu_version = cpu->general_counters = cpu->general_width = cpu->fixed_counters = cpu->fixed_width = 0;
 	cpu->general_mask = cpu->fixed_mask = cpu->ibs = 0;
-	cpu->unlisted = cpu->perf_capabilities = 0;
+	cpu->unlisted = cpu->perf_capabilities = cpu->select_bits = 0;
 	cpu->pebs = false;
 	cpu->branch_records = (struct cpu_branch_records){ .pairs = 0 };
 	cpu->pmu_absent = "no event is one of all kinds of cores";

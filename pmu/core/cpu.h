@@ -7,6 +7,8 @@
 
 #define CPU_CACHES_MAX 8
 #define CPU_EXTRAS_MAX 4
+#define CPU_SELECT_MASK2 (0xFFull << 40) /* second unit mask */
+#define CPU_SELECT_EQUAL (1ull << 36)    /* count == cmask */
 
 struct cpu_cache {
 	uint8_t level;
@@ -47,6 +49,7 @@ struct cpu {
 	uint64_t unlisted;            /* bits of IA32_PERF_GLOBAL_CTRL of existing counters that no descriptor lists */
 	const char *pmu_absent;       /* why no PMU is usable, NULL if one is */
 	uint32_t extras_absent[CPU_EXTRAS_MAX]; /* MSRs that events need in addition to the select, and that do not answer; terminated by 0 */
+	uint64_t select_bits;         /* bits of IA32_PERFEVTSELn that CPUID 0x23 EBX reports: CPU_SELECT_MASK2, CPU_SELECT_EQUAL */
 	bool any_thread;              /* counters can count for both threads of their core: AnyThread, from version 3, unless CPUID 0xA EDX[15] */
 	uint32_t arch_events_missing; /* CPUID 0xA EBX */
 	uint64_t perf_capabilities;   /* MSR 0x345, 0 if there is none */

@@ -77,6 +77,12 @@ uint64_t counter_select(const struct event *e)
 	       EVTSEL_EN | (uint64_t)e->cmask << 24 | (e->edge ? EVTSEL_EDGE : 0) | (e->inv ? EVTSEL_INV : 0) | (e->any ? EVTSEL_ANY : 0);
 }
 
+const char *counter_select_lacks(const struct cpu *cpu, const struct event *e)
+{
+	return !e->netburst && e->umask > 0xFF && !(cpu->select_bits & CPU_SELECT_MASK2) ?
+		"it needs a second unit mask (select bits 47:40); CPUID 0x23 reports none" : NULL;
+}
+
 enum status counter_write(const struct access *a, const struct cpu *cpu, unsigned core, unsigned counter, uint64_t value)
 {
 	if (is_netburst(cpu))

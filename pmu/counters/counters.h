@@ -36,6 +36,8 @@ bool counters_exist(const struct cpu *cpu);
 
 /* What IA32_PERFEVTSELn holds while general counter n counts an event. */
 uint64_t counter_select(const struct event *e);
+/* Why the selects of this processor cannot hold the event, or NULL. */
+const char *counter_select_lacks(const struct cpu *cpu, const struct event *e);
 
 /* Writes a general counter: at full width where the processor can (0x345 bit 13), else as the
  * 32-bit value that the processor sign-extends. ST_RANGE: not writable that way. */

@@ -126,6 +126,8 @@ static enum status check_requests(const struct pebs *p, const struct pebs_reques
 			*why = !e->pebs || e->any ? "the event is not precise" : "a sampling period beyond what a counter takes";
 		else if (e->pebs == EVENT_LATENCY && (n > 1 || !p->layout->latency))
 			*why = n > 1 ? "the load-latency event samples alone" : "PEBS records without latency";
+		if (!*why)
+			*why = counter_select_lacks(p->cpu, e);
 		for (unsigned k = 0; k < i; k++)
 			if (e->extra_msr && e->extra_msr == requests[k].event->extra_msr && e->extra_value != requests[k].event->extra_value)
 				*why = "two values of one extra register";
@@ -167,7 +169,7 @@ static enum status choose_counters(struct pebs *p, struct pebs_request *requests
 		uint32_t mask = requests[i].event->pebs == EVENT_LATENCY && !p->cpu->processor->latency_bound ? p->layout->counters & p->cpu->general_mask :
 			requests[i].event->counter_mask & p->cpu->general_mask;
 		requests[i].has_companion = requests[i].companion && take_counter(mask, &taken, &requests[i].companion_counter);
-		requests[i].has_beside = requests[i].beside && !requests[i].beside->extra_msr &&
+		requests[i].has_beside = requests[i].beside && !requests[i].beside->extra_msr && !counter_select_lacks(p->cpu, requests[i].beside) &&
 			take_counter(requests[i].beside->counter_mask & p->cpu->general_mask, &taken, &requests[i].beside_counter);
 	}
 	return ST_OK;

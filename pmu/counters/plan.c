@@ -202,6 +202,8 @@ const char *plan_lacks(const struct cpu *cpu, const struct event *e)
 {
 	if (e->netburst)
 		return netburst_lacks(cpu, e);
+	if (counter_select_lacks(cpu, e))
+		return counter_select_lacks(cpu, e);
 	if (e->any && !cpu->any_thread)
 		return "this processor's counters count for their own thread alone: they have no any";
 	if (e->pebs != EVENT_LATENCY)

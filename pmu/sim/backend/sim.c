@@ -229,10 +229,12 @@ static bool sim_counts(void *self, unsigned core, uint64_t select)
 {
 	const struct sim *s = self;
 	const struct machine *m = core < s->threads ? s->harts[core].m : &s->m;
-	const struct sim_event *found[8];
+	const struct sim_event *found[EVENT_ROWS];
 	if (s->m.pmu_netburst)
 		return netburst_sim_counts(&s->m, (uint32_t)(select >> 32), (uint32_t)select);
-	unsigned n = sim_event_find(m->events, sim_event_select(m, select), (uint8_t)(select >> 8), found);
+	if (!m->pmu_amd && !m->pmu_second_mask && select >> 40)
+		return false; /* reserved bits */
+	unsigned n = sim_event_find(m->events, sim_event_select(m, select), sim_event_umask(m, select), found);
 	for (unsigned i = 0; i < n; i++)
 		if (found[i]->flags & EVENT_UNMODELLED)
 			return false;

@@ -222,7 +222,7 @@ static bool select_tap(struct counters *p, unsigned n, struct tap *t, enum findi
 {
 	struct counter *c = &p->general[n];
 	uint64_t sel = p->evtsel[n];
-	const struct sim_event *rows[8];
+	const struct sim_event *rows[EVENT_ROWS];
 	*why = NULL;
 	c->precise = 0;
 	c->tagged = c->by_retirement = c->every_cycle = false;
@@ -230,7 +230,7 @@ static bool select_tap(struct counters *p, unsigned n, struct tap *t, enum findi
 	*t = (struct tap){ .on = true, .cmask = (uint8_t)(sel >> 24), .inv = (sel & SEL_INV) != 0, .edge = (sel & SEL_EDGE) != 0 };
 	if (!(sel & SEL_EN) || counter_is_start_selector(p, n))
 		return false;
-	unsigned count = sim_event_find(p->m->events, sim_event_select(p->m, sel), (uint8_t)(sel >> 8), rows);
+	unsigned count = sim_event_find(p->m->events, sim_event_select(p->m, sel), sim_event_umask(p->m, sel), rows);
 	if (!count) {
 		*kind = FIND_UNMODELLED;
 		*why = "no event of this code is in the machine's map: counts nothing";
@@ -324,7 +324,7 @@ static void program_general(struct counters *p, unsigned n, struct sim_finding *
 	if (f && live)
 		c->told = why;
 	c->thousandths = 1000;
-	if (p->m->fault_overcount_event && (p->evtsel[n] & 0xFFFF) == p->m->fault_overcount_event)
+	if (p->m->fault_overcount_event && sim_event_code(p->m, p->evtsel[n]) == p->m->fault_overcount_event)
 		c->thousandths = (uint32_t)p->m->fault_overcount_thousandths;
 	if (p->m->fault_counter_stuck == n + 1 || (n == 3 && p->m->pmu_tsx_counter && !(p->tsx_force_abort & 1)))
 		c->thousandths = 0;

@@ -17,6 +17,7 @@
 #define SEL_IN_TX   (1ull << 32)
 #define SEL_IN_TXCP (1ull << 33)
 #define SEL_ADAPTIVE (1ull << 34)
+#define SEL_MASK2    (0xFFull << 40)
 #define SEL_ANY  (1u << 21)
 #define SEL_EN   (1u << 22)
 #define STATUS_OVFBUF  (1ull << 62)
@@ -91,6 +92,8 @@ static enum status write_selector(struct counters *p, unsigned n, uint64_t value
 		reserved |= SEL_ANY;
 	if (counter_adaptive(p))
 		reserved &= ~SEL_ADAPTIVE;
+	if (p->m->pmu_second_mask)
+		reserved &= ~SEL_MASK2;
 	if (value & reserved) {
 		const struct sim_finding one = { .kind = FIND_RESERVED, .thread = p->thread, .address = MSR_PERFEVTSEL0 + n, .value = value & reserved,
 			.why = "PERFEVTSEL: reserved bits raise #GP", .event = counter_event_name(p, value) };

@@ -88,6 +88,6 @@ bool counter_has_auxiliary(const struct counters *p)
 {
 	bool there = !p->m->pmu_latency_auxiliary;
 	for (unsigned n = 0; n < p->m->pmu_general; n++)
-		there |= (p->evtsel[n] & 0xFFFF) == p->m->pmu_latency_auxiliary && (p->evtsel[n] >> 22 & 1) && (p->global_ctrl >> n & 1);
+		there |= sim_event_code(p->m, p->evtsel[n]) == p->m->pmu_latency_auxiliary && (p->evtsel[n] >> 22 & 1) && (p->global_ctrl >> n & 1);
 	return there;
 }

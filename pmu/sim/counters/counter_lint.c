@@ -39,8 +39,8 @@ struct event { const char *name; bool known, precise, latency; unsigned offcore;
 
 static struct event event_of(const struct counters *p, uint64_t sel)
 {
-	const struct sim_event *rows[8];
-	const unsigned n = sim_event_find(p->m->events, sim_event_select(p->m, sel), (uint8_t)(sel >> 8), rows);
+	const struct sim_event *rows[EVENT_ROWS];
+	const unsigned n = sim_event_find(p->m->events, sim_event_select(p->m, sel), sim_event_umask(p->m, sel), rows);
 	struct event e = { .known = n > 0, .name = n ? rows[0]->name : NULL };
 	for (unsigned i = 0; i < n; i++) {
 		e.precise |= rows[i]->precise != PRECISE_NO || (rows[i]->flags & EVENT_PRECISE);

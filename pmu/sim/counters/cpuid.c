@@ -157,13 +157,17 @@ static void leaf10(const struct machine *m, uint32_t out[4])
 	}
 }
 
-/* The counters as bit maps, from version 6 on (SDM volume 2A, leaf 23H). */
+/* Arrow Lake has the leaf with version 5 as with version 6. */
+static bool has_leaf35(const struct machine *m) { return m->pmu_version >= 6 || m->pmu_second_mask; }
+
+/* The second unit mask, and the counters as bit maps (SDM volume 2A, leaf 23H). */
 static void leaf35(const struct machine *m, uint32_t subleaf, uint32_t out[4])
 {
-	if (m->pmu_version < 6)
+	if (!has_leaf35(m))
 		return;
 	if (subleaf == 0) {
 		out[0] = 1u | 1u << 1 | 1u << 3;
+		out[1] = (uint32_t)m->pmu_second_mask;
 	} else if (subleaf == 1) {
 		out[0] = (uint32_t)mask_of(m->pmu_general);
 		out[1] = (uint32_t)mask_of(m->pmu_fixed);
@@ -445,7 +449,7 @@ void counters_cpuid(const struct counters *p, uint32_t leaf, uint32_t subleaf, u
 		break;
 	case 7:
 		if (subleaf == 1)
-			out[0] = m->pmu_version >= 6 ? 1u << 8 : 0; /* leaf 0x23 exists */
+			out[0] = has_leaf35(m) ? 1u << 8 : 0;
 		if (subleaf)
 			break;
 		out[1] = m->cpuid_isa & ISA_AVX2 ? 1u << 5 : 0;

@@ -3,7 +3,7 @@
  * Not modelled: events that the maps lack; they are flagged, never counted as zero. */
 #include "pmu/sim/machine/event_map.h"
 
-static const struct sim_event *row_of(const struct event_map *map, unsigned select, uint8_t umask)
+static const struct sim_event *row_of(const struct event_map *map, unsigned select, unsigned umask)
 {
 	for (unsigned i = 0; i < map->count; i++)
 		if (map->rows[i].select == select && map->rows[i].umask == umask)
@@ -16,7 +16,17 @@ unsigned sim_event_select(const struct machine *m, uint64_t value)
 	return (unsigned)(value & 0xFF) | (m->pmu_amd ? (unsigned)(value >> 32 & 0xF) << 8 : 0);
 }
 
-unsigned sim_event_find(const struct event_map *map, unsigned select, uint8_t umask, const struct sim_event *out[8])
+unsigned sim_event_umask(const struct machine *m, uint64_t value)
+{
+	return (unsigned)(value >> 8 & 0xFF) | (m->pmu_second_mask ? (unsigned)(value >> 40 & 0xFF) << 8 : 0);
+}
+
+unsigned sim_event_code(const struct machine *m, uint64_t value)
+{
+	return sim_event_umask(m, value) << 8 | (unsigned)(value & 0xFF);
+}
+
+unsigned sim_event_find(const struct event_map *map, unsigned select, unsigned umask, const struct sim_event *out[EVENT_ROWS])
 {
 	unsigned found = 0;
 	const struct sim_event *e = row_of(map, select, umask);
@@ -24,10 +34,10 @@ unsigned sim_event_find(const struct event_map *map, unsigned select, uint8_t um
 		out[0] = e;
 		return 1;
 	}
-	for (unsigned bit = 0; bit < 8; bit++) {
+	for (unsigned bit = 0; bit < EVENT_ROWS; bit++) {
 		if (!(umask >> bit & 1))
 			continue;
-		e = row_of(map, select, (uint8_t)(1u << bit));
+		e = row_of(map, select, 1u << bit);
 		if (!e || (e->flags & EVENT_EXACT))
 			return 0;
 		out[found++] = e;

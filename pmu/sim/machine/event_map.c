@@ -6,7 +6,7 @@
 #include "pmu/text.h"
 
 #define SHOWN 48 /* bytes of a bad value in a message */
-#define WIDE_ROWS 256 /* most rows with a select above 0xFF */
+#define WIDE_ROWS 256 /* most rows with a select or a umask above 0xFF */
 
 enum column { COL_UNIT, COL_SELECT, COL_UMASK, COL_MASK, COL_COUNTERS, COL_FLAGS, COL_CONDITION, COL_NAME, COL_SIGNALS, COL_WHY, COL_COUNT };
 static const char *const columns[COL_COUNT] = { "unit", "select", "umask", "mask", "counters", "flags", "condition", "name", "signals", "why" };
@@ -43,7 +43,7 @@ struct reading {
 	uint8_t column[COL_COUNT]; /* enum column of a line's n-th cell */
 	unsigned columns;
 	unsigned given;            /* mask of columns that the map has */
-	uint64_t seen[0x10000 / 64]; /* 16-bit codes of earlier rows */
+	uint64_t seen[0x10000 / 64]; /* 16-bit codes of earlier rows: select and umask */
 	uint32_t wide[WIDE_ROWS];    /* and wider ones */
 	unsigned wides;
 };
@@ -222,8 +222,8 @@ static enum status read_cell(struct reading *r, enum column c, struct map_cell c
 		e->select = (uint16_t)v;
 		return st;
 	case COL_UMASK:
-		st = read_number(r, c, &cell, 0xFF, "a number from 0 to 0xFF", &v);
-		e->umask = (uint8_t)v;
+		st = read_number(r, c, &cell, 0xFFFF, "a number from 0 to 0xFFFF", &v);
+		e->umask = (uint16_t)v;
 		return st;
 	case COL_MASK:
 		return read_mask(r, cell, e);
@@ -261,7 +261,7 @@ static enum status see_code(struct reading *r, unsigned code)
 		for (unsigned i = 0; i < r->wides && !seen; i++)
 			seen = r->wide[i] == code;
 		if (r->wides == WIDE_ROWS)
-			return syntax_error(r, "select: more than 256 rows above 0xFF");
+			return syntax_error(r, "more than 256 rows with a select or a umask above 0xFF");
 		r->wide[r->wides++] = code;
 	}
 	return seen ? syntax_error(r, "an earlier line has the same code") : ST_OK;
@@ -284,7 +284,7 @@ static enum status check_row(struct reading *r, const struct sim_event *e, bool 
 	if (e->flags & (EVENT_FILTER | EVENT_METRIC))
 		return ST_OK; /* several rows may have one code */
 	return see_code(r, e->unit ? (unsigned)(e->unit - units[0].value) / 2 << 10 | (unsigned)e->select << 4 | (unsigned)__builtin_ctz(e->bits) :
-		(unsigned)e->select << 8 | e->umask);
+		(unsigned)(e->umask >> 8) << 20 | (unsigned)e->select << 8 | (e->umask & 0xFFu));
 }
 
 static enum status read_row(struct reading *r, struct map_cell line, struct sim_event *e, struct map_cell words[2])

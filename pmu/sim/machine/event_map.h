@@ -66,7 +66,7 @@ struct sim_event {
 	uint16_t unit;         /* NetBurst: first ESCR of the unit that detects it; else 0 */
 	uint16_t select;       /* AMD: 12 bits */
 	uint16_t value, bits;  /* NetBurst: of the mask; for bit n both are 1 << n */
-	uint8_t umask;         /* NetBurst: unused */
+	uint16_t umask;        /* 15:8 from the second unit mask; NetBurst: unused */
 	uint8_t counters;      /* mask of general counters that can count it; up to version 4 of 0-3, which holds for 4-7 too */
 	uint32_t flags;        /* enum event_flag */
 	uint32_t enable, vert; /* EVENT_METRIC: the metric in IA32_PEBS_ENABLE and MSR_PEBS_MATRIX_VERT */
@@ -95,11 +95,15 @@ MUST_CHECK enum status event_map_read(const char *file_name, const char *text, s
 size_t event_map_load_bytes(const struct machine *m);
 MUST_CHECK enum status event_map_load(struct machine *m, void *at);
 
-/* What an event code counts: a row with exactly this umask, or one row for each of its bits (up to 8 rows). 0 rows: unknown
- * code. */
-unsigned sim_event_find(const struct event_map *map, unsigned select, uint8_t umask, const struct sim_event *rows[8]);
+/* What an event code counts: a row with exactly this umask, or one row for each of its bits. 0 rows: unknown code. */
+#define EVENT_ROWS 16u
+unsigned sim_event_find(const struct event_map *map, unsigned select, unsigned umask, const struct sim_event *rows[EVENT_ROWS]);
 /* The event select in a select register's value: 8 bits, 12 on AMD. */
 unsigned sim_event_select(const struct machine *m, uint64_t value);
+/* The unit mask in it: 8 bits, 16 with a second unit mask. */
+unsigned sim_event_umask(const struct machine *m, uint64_t value);
+/* What machine files call an event: umask * 256 + the select's lower 8 bits. */
+unsigned sim_event_code(const struct machine *m, uint64_t value);
 /* Adds to listen[] all signals of requests beyond the L2 whose type is in `requests` (order of OFFCORE_RESPONSE bits 0 to
  * 7) and whose response is in `responses` (order of bits 8 to 15; from 8 on another complex's or node's of the socket: OFFCORE_..._NEAR_). */
 #define OFFCORE_RESPONSES_ANY 0x7FFu

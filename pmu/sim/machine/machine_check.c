@@ -222,6 +222,8 @@ static enum status check_pmu(struct machine_reading *r)
 		return machine_wrong(r, &m->pmu_retire_latency, "0 without adaptive records");
 	if (m->pmu_metrics && (m->pmu_version < 5 || m->pmu_fixed < 4 || !m->pmu_capabilities || m->pmu_general > 8 || m->pmu_metrics % 4))
 		return machine_wrong(r, &m->pmu_metrics, "0, 4 or 8, and 0 without pmu.capabilities, a fourth fixed counter, or before version 5");
+	if (m->pmu_second_mask && (m->pmu_version < 5 || m->control_highest_leaf < 0x23))
+		return machine_wrong(r, &m->pmu_second_mask, "0 before version 5 or without leaf 35");
 	if (m->pmu_pebs_format != 255 && m->pmu_version < 2 && !m->pmu_netburst)
 		return machine_wrong(r, &m->pmu_pebs_format, "PEBS of this model needs pmu.version 2 or later");
 	if (m->pmu_pebs_format > 0 && m->pmu_pebs_format != 255 && !m->pmu_capabilities)

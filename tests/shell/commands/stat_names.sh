@@ -68,7 +68,7 @@ check "stat_takes_perfs_terms" perf_terms
 perf_terms_u() { stat -w load.l2 --windows 1 --format csv -e cpu/event=0x3c,umask=0/u | tail -n +2 | sed 's/,umask[^"]*"/"/' | grep -qE '^"[^"]*","",0,'; }
 check "stat_takes_modifiers_behind_perfs_terms" perf_terms_u
 refuses_terms() {
-	refuses_name "perf's p takes precise samples" -w idle -e cpu/event=0xcb,umask=0x2/pp && refuses_name 'umask=0x200 is out of range' -w idle -e cpu/event=0xcb,umask=0x200/ &&
+	refuses_name "perf's p takes precise samples" -w idle -e cpu/event=0xcb,umask=0x2/pp && refuses_name 'umask=0x20000 is out of range' -w idle -e cpu/event=0xcb,umask=0x20000/ &&
 		refuses_name 'unask=1 is no term here: event=N' -w idle -e cpu/event=0xcb,unask=1/ && refuses_name 'the term event=N is missing' -w idle -e cpu/umask=1/ &&
 		refuses_name "perf's uncore_imc_0/.../ is not known here; name an event" -w idle -e uncore_imc_0/cas_count_read/ &&
 		refuses_name 'has no event 0x3c,0x0 that takes ldlat' -w idle -e cpu/event=0x3c,ldlat=8/ && refuses_name 'is not known here' --machine pentium4 -w idle -e cpu/event=0x3c/

@@ -133,6 +133,26 @@ static void test_suite_kinds_are_chosen(void **state)
 	loop_close(&r);
 }
 
+/* CPUID leaf 0x23 is read on a core of each kind: here the large cores alone have a second unit mask. */
+static void test_suite_kinds_have_their_own_selects(void **state)
+{
+	(void)state;
+	static struct suite_kinds kinds;
+	const struct suite_settings s = { .suite = SUITE };
+	char *text = loop_built_in_changed("alder-lake", "pmu.second_mask=1,control.highest_leaf=35");
+	loop_open(&r, text);
+	assert_int_equal(suite_kinds_open(&kinds, sim_access(r.sim), NULL, &s, &r.host.host), ST_OK);
+	assert_int_equal(kinds.count, 3);
+	assert_int_equal(kinds.at[0].cpu.select_bits, CPU_SELECT_MASK2);
+	assert_int_equal(kinds.at[1].cpu.select_bits, 0);
+	assert_int_equal(kinds.at[2].cpu.select_bits, 0); /* all cores together */
+	assert_int_equal(kinds.at[0].cpu.general_mask, 0xFF);
+	assert_int_equal(kinds.at[1].cpu.general_mask, 0x3F);
+	suite_kinds_close(&kinds);
+	loop_close(&r);
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -140,6 +160,7 @@ int main(void)
 		cmocka_unit_test(test_suite_kinds_stopped_anywhere_go_on),
 		cmocka_unit_test(test_suite_kinds_have_their_own_variance),
 		cmocka_unit_test(test_suite_kinds_are_chosen),
+		cmocka_unit_test(test_suite_kinds_have_their_own_selects),
 	};
 	return cmocka_run_group_tests(tests, run_whole, drop_whole);
 }

@@ -142,6 +142,40 @@ static void test_cpu_counters_that_no_descriptor_lists_are_not_used(void **state
 	assert_int_equal(cpu.perf_capabilities, 0x10C1);
 }
 
+/* Leaf 0x23 as Arrow Lake-H reports it on its three kinds of cores (CPUID in InstLatx64, commit 087af2c), with and without what leads to it. */
+static void test_cpu_fields_of_selects_are_those_of_leaf_23(void **state)
+{
+	(void)state;
+	static const struct { uint32_t highest, seven, eax, ebx, general, fixed; uint64_t bits; uint32_t general_mask, fixed_mask; } cases[] = {
+		{ 0x23, 1u << 8, 0xB, 3, 0x3FF, 0xF, CPU_SELECT_MASK2 | CPU_SELECT_EQUAL, 0x3FF, 0xF },   /* large */
+		{ 0x23, 1u << 8, 0xF, 3, 0xFF, 0x77, CPU_SELECT_MASK2 | CPU_SELECT_EQUAL, 0xFF, 0x77 },   /* small */
+		{ 0x23, 1u << 8, 0xB, 0, 0xFF, 0x7, 0, 0xFF, 0x7 },                                       /* small, of low power */
+		{ 0x23, 1u << 8, 0xB, 1, 0x3FF, 0xF, CPU_SELECT_MASK2, 0x3FF, 0xF },
+		{ 0x23, 1u << 8, 0xB, 2, 0x3FF, 0xF, CPU_SELECT_EQUAL, 0x3FF, 0xF },
+		{ 0x23, 1u << 8, 0x1, 1, 0x3FF, 0xF, CPU_SELECT_MASK2, 0xFF, 0x7 },                       /* no subleaf 1: counters of leaf 0xA */
+		{ 0x23, 1u << 8, 0xB, 1, 0, 0xF, CPU_SELECT_MASK2, 0xFF, 0x7 },                           /* a subleaf 1 without counters */
+		{ 0x23, 0, 0xB, 3, 0x3FF, 0xF, 0, 0xFF, 0x7 },                                            /* leaf 7 denies the leaf */
+		{ 0x22, 1u << 8, 0xB, 3, 0x3FF, 0xF, 0, 0xFF, 0x7 },                                      /* a hypervisor's limit */
+	};
+	for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+		const struct fake_leaf leaves[] = {
+			{ 0, 0, { cases[i].highest, INTEL } }, { 1, 0, { 0x000B06D1, 0, 0, 0 } }, { 7, 0, { 1, 0, 0, 0 } }, { 7, 1, { cases[i].seven, 0, 0, 0 } },
+			{ 0xA, 0, { 0x07300805, 0, 7, 0x00008603 } }, { 0x1A, 0, { 0x40000003, 0, 0, 0 } },
+			{ 0x23, 0, { cases[i].eax, cases[i].ebx, 0, 0 } }, { 0x23, 1, { cases[i].general, cases[i].fixed, 0, 0 } },
+		};
+		struct fake f;
+		struct cpu cpu;
+		fake_init(&f, 1);
+		fake_msr(&f, 0, 0x1A0, 0x850089);
+		assert_int_equal(identify(&f, leaves, COUNT_OF(leaves), &cpu), ST_OK);
+		assert_string_equal(cpu.processor->name, "lunar-lake-p");
+		if (cpu.select_bits != cases[i].bits || cpu.general_mask != cases[i].general_mask || cpu.fixed_mask != cases[i].fixed_mask)
+			fail_msg("case %u: 0x%llX, counters 0x%X, 0x%X", i, (unsigned long long)cpu.select_bits, cpu.general_mask, cpu.fixed_mask);
+		cpu_without_counters(&cpu);
+		assert_int_equal(cpu.select_bits, 0);
+	}
+}
+
 static void test_cpu_microcode_and_pmu_need_no_msr(void **state)
 {
 	(void)state;
@@ -418,6 +452,7 @@ int main(void)
 		cmocka_unit_test(test_cpu_caches_of_leaf_2_where_leaf_4_is_hidden),
 		cmocka_unit_test(test_cpu_nehalem_ep_is_identified),
 		cmocka_unit_test(test_cpu_counters_that_no_descriptor_lists_are_not_used),
+		cmocka_unit_test(test_cpu_fields_of_selects_are_those_of_leaf_23),
 		cmocka_unit_test(test_cpu_microcode_and_pmu_need_no_msr),
 		cmocka_unit_test(test_cpu_pmu_that_firmware_switched_off_is_said),
 		cmocka_unit_test(test_cpu_leaves_hidden_by_firmware_are_found_and_hidden_again),

@@ -265,6 +265,14 @@ static void test_pebs_what_cannot_be_sampled_is_refused_with_the_reason(void **s
 	assert_string_equal(why, "the load-latency event samples alone");
 	two[1].period = 0;
 	assert_int_equal(pebs_start(&pebs, &two[1], 1, &why), ST_UNSUPPORTED);
+	struct event second = *event("MEM_INST_RETIRED.LOADS"); /* with a second unit mask, which this processor has not */
+	second.umask |= 0x100;
+	struct pebs_request masked = { .event = &second, .period = 7 }, beside = { .event = event("MEM_INST_RETIRED.LOADS"), .period = 7, .beside = &second };
+	assert_int_equal(pebs_start(&pebs, &masked, 1, &why), ST_UNSUPPORTED);
+	assert_non_null(strstr(why, "second unit mask"));
+	assert_int_equal(pebs_start(&pebs, &beside, 1, &why), ST_OK);
+	assert_false(beside.has_beside);
+	assert_int_equal(pebs_stop(&pebs), ST_OK);
 	rig.cpu.pebs = false;
 	assert_int_equal(pebs_open(&pebs, rig.a, &rig.cpu, 0, &why), ST_UNSUPPORTED);
 	assert_string_equal(why, "no precise event based sampling (PEBS)");

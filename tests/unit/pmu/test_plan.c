@@ -185,6 +185,7 @@ static void test_plan_takes_every_event_of_every_processor(void **state)
 	struct cpu wide = four;
 	wide.fixed_mask = 0x7F;
 	wide.pebs = wide.any_thread = true;
+	wide.select_bits = CPU_SELECT_MASK2;
 	for (unsigned p = 0; p < processor_count; p++)
 		for (unsigned i = 0; i < processors[p].event_count; i++) {
 			const struct event *e = &processors[p].events[i];
@@ -223,6 +224,37 @@ static void test_plan_any_needs_a_processor_that_has_it(void **state)
 	assert_int_equal(plan_events(&with, &list, 1, &plan, &problem), ST_OK);
 	assert_int_equal(plan_events(&without, &list, 1, &plan, &problem), ST_UNSUPPORTED);
 	assert_non_null(strstr(plan_lacks(&without, &e), "no any"));
+}
+
+/* Every event of the tables with a second unit mask needs one; nothing else does. */
+static void test_plan_second_mask_needs_a_processor_that_has_it(void **state)
+{
+	(void)state;
+	struct cpu with = four, without = four;
+	unsigned needing = 0;
+
+	with.select_bits = CPU_SELECT_MASK2;
+	without.select_bits = CPU_SELECT_EQUAL;
+	for (unsigned p = 0; p < processor_count; p++)
+		for (unsigned i = 0; i < processors[p].event_count; i++) {
+			const struct event *e = &processors[p].events[i];
+			const bool needs = counter_select(e) >> 40 & 0xFF;
+			struct plan plan;
+			const char *problem;
+
+			assert_null(counter_select_lacks(&with, e));
+			assert_int_equal(counter_select_lacks(&without, e) != NULL, needs);
+			if (!needs || e->fixed)
+				continue;
+			needing++;
+			with.processor = without.processor = &processors[p];
+			assert_int_equal(plan_events(&with, &e, 1, &plan, &problem), ST_OK);
+			assert_int_equal(plan_events(&without, &e, 1, &plan, &problem), ST_UNSUPPORTED);
+			assert_string_equal(problem, e->name);
+			assert_non_null(strstr(plan_lacks(&without, e), "second unit mask (select bits 47:40"));
+		}
+	print_message("# %u events need a second unit mask\n", needing);
+	assert_true(needing >= 80);
 }
 
 /* The guide's appendix states the runs of the first three groups; for the last two they are the number of general events divided by four. */
@@ -264,6 +296,7 @@ int main(void)
 		cmocka_unit_test(test_plan_names_what_no_counter_counts),
 		cmocka_unit_test(test_plan_takes_every_event_of_every_processor),
 		cmocka_unit_test(test_plan_any_needs_a_processor_that_has_it),
+		cmocka_unit_test(test_plan_second_mask_needs_a_processor_that_has_it),
 		cmocka_unit_test(test_plan_of_the_guides_profiles_is_as_short_as_the_guide_says),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -36,7 +36,7 @@ static void hold(const char *name, const struct event_map *map)
 	pfm_pmu_encode_arg_t arg = { .size = sizeof(arg) };
 	if (pfm_get_os_event_encoding(name, PFM_PLM0, PFM_OS_NONE, &arg) != PFM_SUCCESS)
 		fail_msg("libpfm does not encode %s", name);
-	const struct sim_event *rows[8];
+	const struct sim_event *rows[EVENT_ROWS];
 	unsigned n = sim_event_find(map, (uint8_t)arg.codes[0], (uint8_t)(arg.codes[0] >> 8), rows);
 	if (!n)
 		fail_msg("%s (%04llx) is neither mapped nor listed as unmodelled", name, (unsigned long long)arg.codes[0] & 0xFFFF);
@@ -122,6 +122,8 @@ static const struct { const char *text, *problem; } bad[] = {
 	{ COLUMNS "0x01,0x01,0xF,exact,,A,CYCLES,\n", "bad.map:3: more cells" },
 	{ COLUMNS "0x1000,0x01,0xF,exact,,A,CYCLES\n", "bad.map:3: select: '0x1000' is not a number from 0 to 0xFFF" },
 	{ COLUMNS "0x01,x,0xF,exact,,A,CYCLES\n", "bad.map:3: umask: 'x' is not a number" },
+	{ COLUMNS "0x01,0x10000,0xF,exact,,A,CYCLES\n", "bad.map:3: umask: '0x10000' is not a number from 0 to 0xFFFF" },
+	{ COLUMNS "0x01,0x101,0xF,,,A,CYCLES\n0x101,0x01,0xF,,,B,CYCLES\n0x01,0x01,0xF,,,C,CYCLES\n0x01,0x101,0xF,,,D,CYCLES\n", "bad.map:6: an earlier line has the same code" },
 	{ COLUMNS "0x01,0x01,0x1FF,exact,,A,CYCLES\n", "bad.map:3: counters: '0x1FF' is not a mask" },
 	{ COLUMNS "0x01,0x01,0xF,exakt,,A,CYCLES\n", "bad.map:3: flags: 'exakt' is not a name" },
 	{ COLUMNS "0x01,0x01,0xF,,load,A,CYCLES\n", "bad.map:3: condition: 'load' is not a name" },
@@ -195,7 +197,7 @@ static void test_event_find_takes_umasks_apart_where_bits_combine(void **state)
 {
 	(void)state;
 	void *at;
-	const struct sim_event *rows[8];
+	const struct sim_event *rows[EVENT_ROWS];
 	const struct event_map map = built_in("nehalem", &at);
 	assert_int_equal(sim_event_find(&map, 0xCB, 0x03, rows), 2);
 	assert_string_equal(rows[0]->name, "MEM_LOAD_RETIRED.L1D_HIT");
@@ -204,6 +206,33 @@ static void test_event_find_takes_umasks_apart_where_bits_combine(void **state)
 	assert_int_equal(sim_event_find(&map, 0xA2, 0x06, rows), 0); /* cycles of two conditions do not add */
 	assert_int_equal(sim_event_find(&map, 0xFF, 0x01, rows), 0);
 	free(at);
+}
+
+static void test_event_find_distinguishes_second_masks(void **state)
+{
+	(void)state;
+	static const char text[] = "select,umask,counters,flags,condition,name,signals\n0x12,0x20,0xF,exact,,LOW,CYCLES\n0x12,0x320,0xF,exact,,BOTH,CYCLES\n"
+		"0xC4,0x01,0xF,,,BACK,CYCLES\n0xC4,0x100,0xF,,,FORTH,CYCLES\n0xC4,0x8000,0xF,exact,,ALONE,CYCLES\n";
+	static const struct { unsigned select, umask, rows; const char *first; } finds[] = {
+		{ 0x12, 0x20, 1, "LOW" }, { 0x12, 0x320, 1, "BOTH" }, { 0x12, 0x300, 0, NULL }, { 0x12, 0x220, 0, NULL },
+		{ 0xC4, 0x101, 2, "BACK" }, { 0xC4, 0x100, 1, "FORTH" }, { 0xC4, 0x8000, 1, "ALONE" }, { 0xC4, 0x8001, 0, NULL }, { 0xC4, 0x103, 0, NULL },
+	};
+	const struct sim_event *rows[EVENT_ROWS];
+	struct machine with = { .pmu_second_mask = 1 }, without = { .pmu_second_mask = 0 };
+	struct event_map map;
+	char problem[256] = "";
+	void *at = malloc(event_map_bytes(text, sizeof(text) - 1));
+	assert_int_equal(event_map_read("two.map", text, sizeof(text) - 1, at, &map, problem, sizeof(problem)), ST_OK);
+	for (unsigned i = 0; i < COUNT_OF(finds); i++) {
+		if (sim_event_find(&map, finds[i].select, finds[i].umask, rows) != finds[i].rows)
+			fail_msg("0x%X,0x%X: not %u rows", finds[i].select, finds[i].umask, finds[i].rows);
+		if (finds[i].first)
+			assert_string_equal(rows[0]->name, finds[i].first);
+	}
+	free(at);
+	assert_int_equal(sim_event_umask(&with, 0xA5C3FF40EF12ull), 0xA5EF);
+	assert_int_equal(sim_event_umask(&without, 0xA5C3FF40EF12ull), 0xEF);
+	assert_int_equal(sim_event_code(&with, 0xA5C3FF40EF12ull), 0xA5EF12);
 }
 
 static void listens(const struct machine *m, uint64_t value, unsigned only)
@@ -368,6 +397,7 @@ int main(void)
 		cmocka_unit_test(test_event_map_bad_lines_name_line_column_and_what_is_allowed),
 		cmocka_unit_test(test_event_map_good_lines_may_end_in_cr_and_without_newline),
 		cmocka_unit_test(test_event_find_takes_umasks_apart_where_bits_combine),
+		cmocka_unit_test(test_event_find_distinguishes_second_masks),
 		cmocka_unit_test(test_offcore_response_follows_the_machines_fields),
 		cmocka_unit_test(test_offcore_response_counts_what_perfmons_name_says),
 		cmocka_unit_test(test_offcore_response_tells_the_nodes_of_a_socket_apart),

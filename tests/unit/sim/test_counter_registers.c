@@ -47,6 +47,43 @@ static void test_counter_registers_take_their_bits_and_fault_on_others(void **st
 	pmu_close(&rig);
 }
 
+/* SDM volume 3, architectural performance monitoring version 6; Linux 6.12, perf_event.h: bits 47:40 of a select. */
+static void test_counter_selects_have_a_second_mask_where_the_machine_says_so(void **state)
+{
+	(void)state;
+	for (unsigned there = 0; there < 2; there++) {
+		uint32_t r[4];
+		pmu_open(&rig, "sierra-forest", there ? "\n[pmu]\nsecond_mask = 1\n" : "");
+		for (unsigned bit = 39; bit < 49; bit++) {
+			struct sim_finding f = { 0 };
+			const bool takes = there && bit >= 40 && bit < 48;
+			if (counters_wrmsr(rig.p, 0x18D, 1ull << bit, &f) != (takes ? ST_OK : ST_FAULT) || (!takes && f.kind != FIND_RESERVED) ||
+			    pmu_read(&rig, 0x18D) != (takes ? 1ull << bit : there && bit == 48 ? 1ull << 47 : 0))
+				fail_msg("bit %u, second_mask = %u", bit, there);
+		}
+		counters_cpuid(rig.p, 0x23, 0, r);
+		assert_int_equal(r[1], there);
+		counters_cpuid(rig.p, 7, 1, r);
+		assert_int_equal(r[0], 0x100);
+		pmu_close(&rig);
+	}
+}
+
+static void test_counter_matches_its_event_by_both_masks(void **state)
+{
+	(void)state;
+	struct sim_finding f = { 0 };
+	pmu_open(&rig, "sierra-forest", "\n[pmu]\nsecond_mask = 1\n");
+	pmu_write(&rig, 0x38F, 3);
+	pmu_write(&rig, 0x186, EN_OS | 0xC0);
+	assert_int_equal(counters_wrmsr(rig.p, 0x187, 1ull << 40 | EN_OS | 0xC0, &f), ST_OK);
+	assert_int_equal(f.kind, FIND_UNMODELLED);
+	pmu_run(&rig, 100, 2);
+	assert_int_equal(pmu_read(&rig, 0xC1), 200);
+	assert_int_equal(pmu_read(&rig, 0xC2), 0);
+	pmu_close(&rig);
+}
+
 static void test_counter_read_only_and_absent_registers(void **state)
 {
 	(void)state;
@@ -312,6 +349,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_counter_registers_take_their_bits_and_fault_on_others),
+		cmocka_unit_test(test_counter_selects_have_a_second_mask_where_the_machine_says_so),
+		cmocka_unit_test(test_counter_matches_its_event_by_both_masks),
 		cmocka_unit_test(test_counter_read_only_and_absent_registers),
 		cmocka_unit_test(test_counter_start_sequence_is_needed_and_flagged),
 		cmocka_unit_test(test_counter_values_overflow_at_width_and_set_status),
