@@ -53,16 +53,19 @@ static const char *precise(const struct event *e)
 	return words[e->pebs < COUNT_OF(words) ? e->pebs : 0];
 }
 
+#define SELECT_WIDTH 10
+#define EXTRA_WIDTH 24
 static void print_head(const char *what, const char *select, const char *extra)
 {
-	printf("%-58s %-10s  %-24s %-8s %-7s %-8s %s\n", what, select, extra, "counters", "precise", "modelled", "what");
+	printf("%-58s %-*s  %-*s %-8s %-7s %-8s %s\n", what, SELECT_WIDTH, select, EXTRA_WIDTH, extra, "counters", "precise", "modelled", "what");
 }
 
 /* Prints the event-select value without the enable bits, the extra register, and the counters that can count the event. */
 static void print_event(const char *name, uint64_t code, uint32_t msr, uint64_t value, unsigned fixed, uint32_t counters, const char *is_precise,
                         const char *is_modelled, const char *what)
 {
-	char extra[40] = "", where[24];
+	char extra[40] = "", where[24], select[24];
+	const int beyond = snprintf(select, sizeof(select), "0x%08llX", (unsigned long long)code) - SELECT_WIDTH; /* a second unit mask, AMD's upper bits */
 
 	if (msr)
 		snprintf(extra, sizeof(extra), "0x%X=0x%llX", msr, (unsigned long long)value);
@@ -70,7 +73,7 @@ static void print_event(const char *name, uint64_t code, uint32_t msr, uint64_t 
 		snprintf(where, sizeof(where), "fixed %u", fixed - 1);
 	else
 		snprintf(where, sizeof(where), counters == UINT32_MAX ? "all" : "0x%X", counters);
-	printf("%-58s 0x%08llX  %-24s %-8s %-7s %-8s %s\n", name, (unsigned long long)code, extra, where, is_precise, is_modelled, what);
+	printf("%-58s %-*s  %-*s %-8s %-7s %-8s %s\n", name, SELECT_WIDTH, select, EXTRA_WIDTH - (beyond > 0 ? beyond : 0), extra, where, is_precise, is_modelled, what);
 }
 
 /* Prints the filters that must be set in addition to the event select. An event's own extra register is printed in the column for it. */

@@ -56,6 +56,10 @@ modelled() { # MACHINE yes|no, of an event whose code without the second mask is
 	"$s" list --events lunar-lake-p --machine "$1" >"$work/events" && grep -qE "^DTLB_LOAD_MISSES.STLB_HIT +0x30000002012 .* $2 +Loads that miss" "$work/events"
 }
 check "second_mask_is_modelled_in_lists_of_events" modelled "$work/lunar.machine" yes
+aligned() { # the columns behind a select of 12 digits are where the head has them
+	awk '/^event of a core/ { at = index($0, "counters") } /^DTLB_LOAD_MISSES.STLB_HIT / { n++; wrong += !at || substr($0, at, 6) != "0x3FF " } END { exit wrong || n != 1 }' "$work/events"
+}
+check "second_mask_keeps_the_columns_of_lists_of_events" aligned
 sed 's/^events = .*/events = alder-lake-p/' "$work/lunar-hidden.machine" >"$work/low.machine"
 check "second_mask_that_is_reserved_is_not_modelled_in_lists_of_events" modelled "$work/low.machine" no
 
