@@ -4,7 +4,6 @@
 #include "bench/measure/loop.h"
 #include "pmu/backend/core_kind.h"
 
-
 bool evidence_counts(const struct counting *c, const char *concept)
 {
 	for (unsigned i = 0; i < c->proof_count; i++)
@@ -26,6 +25,28 @@ bool evidence_holds(const struct counting *c, const int64_t *per_unit_milli, con
 		holds = holds && per_unit_milli[i] >= p->low_milli && per_unit_milli[i] <= p->high_milli;
 	}
 	return holds;
+}
+
+void evidence_refutes(const struct counting *c, const int64_t *per_unit_milli, const char *unit, const char *proof, struct text *reason)
+{
+	const size_t begun = reason->length;
+
+	text_fmt(reason, "counted %s", proof);
+	for (unsigned i = 0; reason->full && i < c->proof_count; i++) {
+		const struct row_proof *p = &c->proofs[i];
+
+		if (per_unit_milli[i] >= p->low_milli && per_unit_milli[i] <= p->high_milli)
+			continue;
+		reason->length = begun;
+		reason->full = false;
+		text_fmt(reason, "counted %s ", p->concept);
+		text_fixed(reason, per_unit_milli[i], 3);
+		text_fmt(reason, " per %s; the proof needs ", p->per == PER_STORE ? "store" : p->per == PER_LOAD ? "load" : unit);
+		text_fixed(reason, p->low_milli, 3);
+		text_fmt(reason, " to ");
+		text_fixed(reason, p->high_milli, 3);
+		return;
+	}
 }
 
 void evidence_values(const struct counting *c, const int64_t *counts, int64_t *values)

@@ -202,6 +202,9 @@ void evidence_add_noise(struct row_result *out, const char *noise);
 void evidence_values(const struct counting *c, const int64_t *counts, int64_t *values);
 /* Whether values per unit of work, in thousandths, lie within the proofs' bounds. Writes "EVENT 1.000 per load, ..." into *text. */
 bool evidence_holds(const struct counting *c, const int64_t *per_unit_milli, const char *unit, struct text *text);
+/* Writes why counts that evidence_holds found outside the bounds do not prove a row: all of them (`proof`, its text), or where that does not fit, the first
+ * such count alone, by its concept. */
+void evidence_refutes(const struct counting *c, const int64_t *per_unit_milli, const char *unit, const char *proof, struct text *reason);
 /* Whether the retired instructions per unit of work, in millionths, equal those in the record of the working set's kernel or code: then the row
  * divides by the number of operations that were done. */
 enum work_check { WORK_UNKNOWN /* not counted, or the number of units of an iteration is random */, WORK_AGREES, WORK_DIFFERS };

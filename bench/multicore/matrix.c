@@ -245,7 +245,8 @@ static void reduce(struct matrix_run *p, struct row_result *out)
 		if (evidence_work_holds(&p->counting, &p->set, micro, "load", out) && pairs_agree(p, &reason))
 			out->status = out->noisy ? ROW_NOISY : ROW_OK;
 	} else {
-		text_fmt(&reason, "counted %s, over all pairs", out->proof);
+		evidence_refutes(&p->counting, per_load, "load", out->proof, &reason);
+		text_fmt(&reason, ", over all pairs");
 	}
 	out->rejected = p->rejected;
 	out->noisy |= p->disturbed;

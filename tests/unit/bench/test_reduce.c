@@ -299,6 +299,27 @@ static void test_evidence_holds_only_within_bounds(void **state)
 	}
 }
 
+static void test_evidence_says_what_refutes_a_row(void **state)
+{
+	(void)state;
+	static const struct row_proof proofs[] = { { "load.hit.l2", 990, 1010, PER_UNIT }, { "line.dram.local", 11880, 12120, PER_UNIT } };
+	static const struct expression hits = { .text = "HITS" }, lines = { .text = "LINES" };
+	static const struct counting counting = { .proofs = proofs, .expressions = { &hits, &lines }, .proof_count = 2 };
+	static const struct { size_t bytes; const char *says; } cases[] = {
+		{ 128, "counted HITS 1.000 per load, LINES 15.672 per iteration" },
+		{ 56, "counted HITS 1.000 per load, LINES 15.672 per iteration" },
+		{ 55, "counted line.dram.local 15.672 per iteration; the proof " }, /* cut, with the count that matters */
+	};
+	const int64_t counts[] = { 1000, 15672 };
+	for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+		char at[128];
+		struct text t;
+		text_init(&t, at, cases[i].bytes);
+		evidence_refutes(&counting, counts, "iteration", "HITS 1.000 per load, LINES 15.672 per iteration", &t);
+		assert_memory_equal(at, cases[i].says, cases[i].bytes - 1 < strlen(cases[i].says) ? cases[i].bytes - 1 : strlen(cases[i].says) + 1);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -319,6 +340,7 @@ int main(void)
 		cmocka_unit_test(test_reduce_nothing_is_a_range_error),
 		cmocka_unit_test(test_reduce_noise_is_a_spread_beyond_the_tolerance),
 		cmocka_unit_test(test_evidence_holds_only_within_bounds),
+		cmocka_unit_test(test_evidence_says_what_refutes_a_row),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
