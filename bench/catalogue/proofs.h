@@ -100,6 +100,11 @@ PROOF(proof_stlb_holds, SET({ "dtlb.load.walk", HARDLY }), SET({ "dtlb.walk", HA
 #undef HARDLY
 /* Lines other than the pages' would evict page-table entries from the L2: prefetchers that only appear to be off fetch such lines. */
 PROOF(proof_walk, SET({ "dtlb.load.walk", ONCE }, { "line.in.l2", SELDOM }), SET({ "dtlb.load.walk", ONCE }), SET({ "dtlb.walk", ONCE }, { "line.in.l2", SELDOM }));
+/* The loads come from the L2, and so do the baseline's: an L1 that held more of the one ring than of the other would add to the walks, or hide a part of them. */
+#define MOSTLY 970, 1010, PER_UNIT
+PROOF(proof_walk_l2, SET({ "dtlb.load.walk", ONCE }, { "load.hit.l2", MOSTLY }, { "line.in.l2", SELDOM }), SET({ "dtlb.load.walk", ONCE }, { "load.hit.l2", MOSTLY }),
+      SET({ "dtlb.walk", ONCE }, { "load.hit.l2", MOSTLY }, { "line.in.l2", SELDOM }));
+#undef MOSTLY
 
 /* --- streams ----------------------------------------------------------------------------------- */
 /* An iteration touches 4 lines of each array. They must enter the level below the target, within 10 % (prefetchers may bring a line twice), and

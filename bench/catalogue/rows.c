@@ -63,8 +63,8 @@ const struct row rows[] = {
 	    .revision = 4, .suites = BOTH)
 	ROW("tlb.stlb_walk_4k.penalty", "a load that misses both TLB levels: a walk with its entries cached", .kind = KIND_PENALTY, .unit = UNIT_CYCLES,
 	    .kernels = k_chase, .target = TARGET_STLB, .order = ORDER_PAGE_GROUPS, .page_bytes = PAGE_4K, .prepare = PREPARE_WARM,
-	    .baseline = BASELINE_PACKED, .statistic = STAT_MINIMUM, .prefetch = PREFETCH_OFF, .window = 4096, .source = SOURCE_L2, .proofs = proof_walk,
-	    .budget = 320000, .revision = 8, .suites = BOTH)
+	    .baseline = BASELINE_PACKED, .statistic = STAT_MINIMUM, .prefetch = PREFETCH_OFF, .window = 4096, .source = SOURCE_L2, .proofs = proof_walk_l2,
+	    .budget = 320000, .revision = 9, .suites = BOTH)
 
 	ROW("tlb.walk_2m.penalty", "a load whose 2 MiB page misses the TLB: a walk with its entries cached", .kind = KIND_PENALTY,
 	    .unit = UNIT_CYCLES, .kernels = k_chase, .target = TARGET_STLB, .order = ORDER_PAGES, .page_bytes = PAGE_2M, .prepare = PREPARE_WARM,

@@ -1,4 +1,4 @@
-/* bench/measure/layout.c: working sets: their size, the address of each node, and the order of visits. */
+/* bench/measure/layout.c: working sets: their size and form on the machine at hand. */
 #include "bench/measure/layout.h"
 #include "bench/measure/measure.h"
 
@@ -6,7 +6,6 @@
 #define PAIR_L1S 8ull            /* size of a pair's buffer whose lines come from the L2, in L1s */
 #define MATRIX_LINES 512ull      /* lines for several windows of a pair of cores, none used twice */
 #define MATRIX_L1_LINES 64ull    /* for two threads of a core: few enough for a small L1 */
-#define LINES_A_PAGE 64u
 /* Distance between lines of another core where no counter shows prefetches: more than a page, so that prefetchers fetch none (natively 95 cycles
  * of 265 with consecutive lines); a prime, so that the lines are spread evenly over the sets and slices of every cache. Elsewhere lines are
  * consecutive, so that all their DRAM pages stay open. */
@@ -14,6 +13,7 @@
 #define SPARSE_PAGES_MAX 16      /* 2 MiB pages of a sparse footprint: half of Nehalem's DTLB */
 /* A chase over six times a level with random replacement hits it with probability e^-6, a quarter of a percent. */
 #define ABOVE_FACTOR 6
+#define WALK_FACTOR 4            /* over the L1's lines in the sets that a ring of pages uses */
 #define DRAM_FACTOR 6            /* over the last level's size: more than adaptive replacement keeps */
 #define DRAM_L1_FACTOR 256u      /* arrays over the L1, whose size determines the shorter windows: all windows of a row end before an array wraps */
 
@@ -244,12 +244,12 @@ static uint32_t pages_a_way(const struct cpu_cache *c)
 	return way > PAGE_4K ? (uint32_t)(way / PAGE_4K) : 1;
 }
 
-/* Lines in the same set, of one line per page whose offset advances by a line after `spread` pages. */
-static uint32_t pages_a_set(const struct cpu_cache *c, uint32_t spread, uint32_t pages)
+/* Lines in the same set, of one line per page whose offset, one of `places` in a page, advances by one after `spread` pages. */
+static uint32_t pages_a_set(const struct cpu_cache *c, uint32_t spread, uint32_t places, uint32_t pages)
 {
-	const uint32_t on = pages_a_way(c) / spread % LINES_A_PAGE; /* lines from one page of a set to the next */
+	const uint32_t on = pages_a_way(c) / spread % places; /* from one page of a set to the next */
 
-	return pages / pages_a_way(c) / (on ? LINES_A_PAGE / (on & -on) : 1);
+	return pages / pages_a_way(c) / (on ? places / (on & -on) : 1);
 }
 
 /* Half of the L2; with few ways a quarter, as the walks' lines and the wrapper take one of two. */
@@ -304,6 +304,21 @@ static uint32_t walk_pages(uint32_t entries, const struct cpu_cache *l1, const s
 	return (uint32_t)(l1->ways < 4 && fill && l2 && 2 * pages * line_bytes <= room_of(l2) ? 2 * pages : pages);
 }
 
+/* Of a ring of twice its size, an L1 whose replacement is not LRU holds up to a third, and less while walks load their own lines: the baseline would
+ * not cost the same. WALK_FACTOR times the lines of each set leave at most one in 50: those of every second line of a short ring, or of a longer one. */
+static uint32_t beyond_l1(struct shape *s, uint32_t pages, const struct cpu_cache *l1, const struct cpu_cache *l2)
+{
+	const uint64_t enough = WALK_FACTOR * l1->bytes / s->line_bytes, room = room_of(l2) / s->line_bytes;
+
+	if (pages >= enough)
+		return pages;
+	if (2ull * pages <= room && cpu_cache_way_bytes(l1) >= 2 * s->line_bytes) {
+		s->line_bytes *= 2;
+		return pages;
+	}
+	return enough <= room ? (uint32_t)enough : pages;
+}
+
 static enum status shape_tlb(const struct row *r, const struct cpu *cpu, struct shape *s,
                              char *reason, size_t capacity)
 {
@@ -331,9 +346,10 @@ static enum status shape_tlb(const struct row *r, const struct cpu *cpu, struct 
 		pages = shape_missing_pages(entries, walk_pages(entries, l1, l2, s->line_bytes), l2, s->line_bytes);
 		if ((uint64_t)pages * s->line_bytes < 2 * l1->bytes)
 			return unsupported(reason, capacity, "one line a page would not stay in the L2");
+		pages = beyond_l1(s, pages, l1, l2);
 		s->spread_pages = pages_a_way(l2);
 		/* An inclusive L3 that gets many of these lines in one set would evict them, from the L2 as well. */
-		if (l3 && l3->inclusive && pages_a_set(l3, s->spread_pages, pages) > l3->ways / 2)
+		if (l3 && l3->inclusive && pages_a_set(l3, s->spread_pages, PAGE_4K / s->line_bytes, pages) > l3->ways / 2)
 			s->spread_far_pages = pages_a_way(l3);
 	}
 	s->nodes = pages / CHASE_LOADS * CHASE_LOADS;
@@ -442,7 +458,10 @@ enum status shape_of_baseline(const struct row *r, const struct cpu *cpu, const 
 		/* few pages, and a page's lines one after another: no DTLB misses */
 		s->page_bytes = PAGE_2M;
 		s->order = ORDER_OPEN_PAGES;
+		s->start_bytes = test->line_bytes - s->line_bytes; /* where the test uses every second line, the sets between: neither evicts the other's from the L2 */
+		s->line_bytes = test->line_bytes;
 		shape_lines(s, test->bytes);
+		s->span_bytes += s->start_bytes;
 		return ST_OK;
 	}
 	if (!l1 || !l1->bytes)
@@ -462,33 +481,4 @@ enum status shape_of_baseline(const struct row *r, const struct cpu *cpu, const 
 		s->span_bytes += behind;
 	}
 	return ST_OK;
-}
-
-static uint64_t place_in_piece(const struct shape *s, uint32_t i)
-{
-	const uint32_t lines = (uint32_t)(PAGE_4K / s->line_bytes);
-
-	return i / lines * s->piece_bytes + i % lines * s->line_bytes;
-}
-
-uint64_t shape_node(const struct shape *s, uint32_t i, struct random *random)
-{
-	uint64_t cell, page = s->page_bytes > PAGE_4K ? s->page_bytes : PAGE_4K;
-
-	switch (s->order) {
-	case ORDER_SPARSE:
-		if (s->piece_bytes)
-			return place_in_piece(s, i);
-		cell = s->span_bytes / s->nodes / s->line_bytes; /* lines */
-		return (i * cell + random_below(random, (uint32_t)cell)) * s->line_bytes;
-	case ORDER_PAGES: case ORDER_PAGE_GROUPS:
-		cell = i / s->spread_pages + (s->spread_far_pages ? i / s->spread_far_pages : 0); /* index of the line within its page */
-		return i * page + cell % (page / s->line_bytes) * s->line_bytes;
-	default:
-		if (s->piece_bytes && s->order == ORDER_REGIONS) /* of each piece the next 4 KiB */
-			return place_in_piece(s, i % s->region_nodes) + i / s->region_nodes * (uint64_t)PAGE_4K;
-		if (s->piece_bytes)
-			return place_in_piece(s, i);
-		return s->start_bytes + (uint64_t)i * s->line_bytes;
-	}
 }

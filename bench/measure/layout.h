@@ -20,7 +20,7 @@ struct shape {
 	uint64_t span_bytes;    /* to be mapped: from the first byte to the last */
 	uint64_t page_bytes;    /* of the requested pages */
 	uint32_t nodes;         /* of a chase, a multiple of 16 */
-	uint32_t line_bytes;
+	uint32_t line_bytes;    /* from one place for a node to the next: a line, or several where only one of them is used */
 	uint32_t spread_pages, spread_far_pages; /* PAGE orders: the line's offset within its page advances by one after this many pages, and once more after that many (0: never) */
 	uint32_t arrays, step_bytes; /* streams: number of arrays, and bytes that an iteration advances in each */
 	uint32_t region_nodes;  /* ORDER_REGIONS, ORDER_PAGES: nodes of a region, which are visited one after another; 0: no regions */

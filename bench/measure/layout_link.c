@@ -1,5 +1,34 @@
-/* bench/measure/layout_link.c: the order in which a working set is visited, written into it as pointers. */
+/* bench/measure/layout_link.c: the addresses of a working set's nodes, and the order of visits, written into them as pointers. */
 #include "bench/measure/layout.h"
+
+static uint64_t place_in_piece(const struct shape *s, uint32_t i)
+{
+	const uint32_t lines = (uint32_t)(PAGE_4K / s->line_bytes);
+
+	return i / lines * s->piece_bytes + i % lines * s->line_bytes;
+}
+
+uint64_t shape_node(const struct shape *s, uint32_t i, struct random *random)
+{
+	uint64_t cell, page = s->page_bytes > PAGE_4K ? s->page_bytes : PAGE_4K;
+
+	switch (s->order) {
+	case ORDER_SPARSE:
+		if (s->piece_bytes)
+			return place_in_piece(s, i);
+		cell = s->span_bytes / s->nodes / s->line_bytes; /* lines */
+		return (i * cell + random_below(random, (uint32_t)cell)) * s->line_bytes;
+	case ORDER_PAGES: case ORDER_PAGE_GROUPS:
+		cell = i / s->spread_pages + (s->spread_far_pages ? i / s->spread_far_pages : 0); /* index of the line within its page */
+		return i * page + cell % (page / s->line_bytes) * s->line_bytes;
+	default:
+		if (s->piece_bytes && s->order == ORDER_REGIONS) /* of each piece the next 4 KiB */
+			return place_in_piece(s, i % s->region_nodes) + i / s->region_nodes * (uint64_t)PAGE_4K;
+		if (s->piece_bytes)
+			return place_in_piece(s, i);
+		return s->start_bytes + (uint64_t)i * s->line_bytes;
+	}
+}
 
 /* A cycle through n lines, `lines` per page: those of a page in random order, then the next page's. With several rounds, each visits all pages and
  * a part of their lines. */
@@ -79,12 +108,18 @@ static void shuffle_groups(struct random *random, uint32_t *at, uint32_t n, uint
 	}
 }
 
+/* Both in lines from the first place for a node. */
+static void link_to(const struct shape *s, const struct mapping *m, uint32_t from, uint32_t to)
+{
+	*(uint64_t *)mapping_at(m, s->start_bytes + (uint64_t)from * s->line_bytes) = m->va + s->start_bytes + (uint64_t)to * s->line_bytes;
+}
+
 void shape_link(const struct shape *s, const struct mapping *m, struct random *random, uint32_t *work)
 {
 	uint32_t n = s->nodes, *next = work, *at = work + n; /* offsets in lines: spans stay below 256 GiB */
 
 	for (uint32_t i = 0; i < n; i++)
-		at[i] = (uint32_t)(shape_node(s, i, random) / s->line_bytes);
+		at[i] = (uint32_t)((shape_node(s, i, random) - s->start_bytes) / s->line_bytes);
 	if (s->order == ORDER_PAGE_GROUPS) {
 		/* Visits all groups in one shuffled order, repeatedly, each time another page of each: node `groups[g] * 8 + pass` links to that of
 		 * the next group in the same pass, the last group's to the first group's of the next pass. The page that a pass takes is its number
@@ -97,8 +132,7 @@ void shape_link(const struct shape *s, const struct mapping *m, struct random *r
 			uint32_t group = next[step % count], pass = step / count % SHAPE_PAGE_GROUP;
 			uint32_t page = group * SHAPE_PAGE_GROUP + (pass + group) % SHAPE_PAGE_GROUP;
 
-			*(uint64_t *)mapping_at(m, (uint64_t)at[previous] * s->line_bytes) =
-				m->va + (uint64_t)at[page] * s->line_bytes;
+			link_to(s, m, at[previous], at[page]);
 			previous = page;
 		}
 		return;
@@ -114,6 +148,5 @@ void shape_link(const struct shape *s, const struct mapping *m, struct random *r
 	else
 		random_cycle(random, next, n);
 	for (uint32_t i = 0; i < n; i++)
-		*(uint64_t *)mapping_at(m, (uint64_t)at[i] * s->line_bytes) =
-			m->va + (uint64_t)at[next[i]] * s->line_bytes;
+		link_to(s, m, at[i], at[next[i]]);
 }

@@ -207,17 +207,33 @@ static uint64_t region_opens(struct machine_text *f, uint64_t region)
 
 static uint64_t walk_room(struct machine_text *f) { return machine_field(f, "l2", "bytes") / (machine_field(f, "l2", "ways") < 4 ? 4 : 2); }
 
+static uint64_t lines_of_l1(struct machine_text *f) { return machine_field(f, "l1d", "bytes") / 64; }
+
 /* Pages of the walks' ring, with one line a page: twice the entries of the larger level, and at least twice the lines of the L1. Twice as many if the L1
  * has fewer than 4 ways, the lines of entries are between its size and twice that, and the L2 has room. If walk_room has room for fewer, as many as that,
  * but at least a third more than the entries. 0: out of reach. */
-static uint64_t walk_pages(struct machine_text *f)
+static uint64_t missing_pages(struct machine_text *f)
 {
 	const uint64_t entries = larger(machine_field(f, "dtlb", "entries"), machine_field(f, "stlb", "entries")), room = walk_room(f) / 64 / 16 * 16;
-	const uint64_t lines = machine_field(f, "l1d", "bytes") / 64, pages = larger(2 * entries, 2 * lines);
+	const uint64_t lines = lines_of_l1(f), pages = larger(2 * entries, 2 * lines);
 
 	if (pages > room)
 		return 3 * room >= 4 * entries && room >= 2 * lines ? room : 0;
 	return machine_field(f, "l1d", "ways") < 4 && pages / 8 >= lines && pages / 8 < 2 * lines && 2 * pages * 64 <= walk_room(f) ? 2 * pages : pages;
+}
+
+/* Whether the ring uses every second line: it has less than four times the lines of the L1, and walk_room has room for twice as many. */
+static bool walk_skips(struct machine_text *f)
+{
+	return missing_pages(f) < 4 * lines_of_l1(f) && 2 * missing_pages(f) <= walk_room(f) / 64 && machine_field(f, "l1d", "bytes") >= 128 * machine_field(f, "l1d", "ways");
+}
+
+/* Without that room, four times the lines of the L1 if these fit. */
+static uint64_t walk_pages(struct machine_text *f)
+{
+	const uint64_t pages = missing_pages(f), enough = 4 * lines_of_l1(f);
+
+	return pages && pages < enough && !walk_skips(f) && enough <= walk_room(f) / 64 ? enough : pages;
 }
 
 static uint64_t way_pages(struct machine_text *f, const char *cache)
@@ -230,7 +246,8 @@ static bool walk_4k(struct machine_text *f, int64_t *least_milli, int64_t *most_
 {
 	/* Nodes that share a set of an inclusive L3 are pages a way of it apart whose lines have the same offset, which moves by `on` lines from one such page
 	 * to the next. If they are more than half of the ways, the offset moves by one more. */
-	const uint64_t on = way_pages(f, "l3") / way_pages(f, "l2") % 64, alike = walk_pages(f) / way_pages(f, "l3") / (on ? 64 / (on & -on) : 1);
+	const uint64_t places = walk_skips(f) ? 32 : 64; /* offsets in a page */
+	const uint64_t on = way_pages(f, "l3") / way_pages(f, "l2") % places, alike = walk_pages(f) / way_pages(f, "l3") / (on ? places / (on & -on) : 1);
 	const bool far = machine_field(f, "l3", "bytes") && machine_field(f, "l3", "inclusive") && alike > machine_field(f, "l3", "ways") / 2;
 	const struct walk_ring ring = { .page_bytes = 4096, .nodes = walk_pages(f) / 16 * 16, .units = 4096, .passes = true, .spread = way_pages(f, "l2"),
 		.spread_far = far ? way_pages(f, "l3") : 0 };

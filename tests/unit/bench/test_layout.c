@@ -293,6 +293,32 @@ static void test_layout_walks_where_the_l2_is_small(void **state)
 	assert_int_equal(shape_missing_pages(512, 1024, NULL, 64), 0);
 }
 
+/* Walks meet four times the lines that the L1 has room for in the sets that the ring uses, and so does their baseline; unless half of the L2 has no room. */
+static void test_layout_walks_leave_nothing_in_the_l1(void **state)
+{
+	(void)state;
+	static const struct { unsigned l1, stlb, l2; uint32_t nodes, line; } cases[] = {
+		{ 32768, 512, 262144, 1024, 128 }, { 32768, 1024, 262144, 2048, 64 }, { 32768, 768, 262144, 2048, 64 },
+		{ 40960, 512, 262144, 1280, 64 }, { 40960, 512, 1048576, 1280, 128 }, { 32768, 1536, 1048576, 3072, 64 },
+	};
+	for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+		struct cpu cpu = nehalem();
+		struct shape s, base;
+		char why[128];
+
+		cpu.caches[0].bytes = cases[i].l1;
+		cpu.caches[1].bytes = cases[i].l2;
+		cpu.tlb.stlb_4k = cases[i].stlb;
+		assert_int_equal(shape_of_test(row("tlb.stlb_walk_4k.penalty"), &cpu, &s, why, sizeof(why)), ST_OK);
+		assert_int_equal(s.nodes, cases[i].nodes);
+		assert_int_equal(s.line_bytes, cases[i].line);
+		assert_int_equal(shape_of_baseline(row("tlb.stlb_walk_4k.penalty"), &cpu, &s, &base, why, sizeof(why)), ST_OK);
+		assert_int_equal(base.nodes, s.nodes);
+		assert_int_equal(base.line_bytes, s.line_bytes);
+		assert_int_equal(base.start_bytes, s.line_bytes - 64); /* the other half of the L2's sets */
+	}
+}
+
 /* With one line per page the ring takes at most half the ways of any set of the L1 (DTLB row) or of the L2 (walk row). */
 static void test_layout_page_lines_spread_over_the_sets(void **state)
 {
@@ -436,6 +462,7 @@ int main(void)
 		cmocka_unit_test(test_layout_page_groups_return_after_all_others),
 		cmocka_unit_test(test_layout_large_pages_exceed_both_levels),
 		cmocka_unit_test(test_layout_footprints_follow_the_caches),
+		cmocka_unit_test(test_layout_walks_leave_nothing_in_the_l1),
 		cmocka_unit_test(test_layout_page_lines_spread_over_the_sets),
 		cmocka_unit_test(test_layout_an_l2_of_two_ways_gives_two_thirds),
 		cmocka_unit_test(test_layout_arrays_in_memory_outlast_the_windows),

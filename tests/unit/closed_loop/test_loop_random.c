@@ -254,6 +254,45 @@ static void test_loop_itlb_smaller_than_the_baselines_pages_is_told(void **state
 	}
 }
 
+/* An L1 whose replacement is not LRU holds a part of the ring and of its baseline, and not the same of both. A longer ring leaves it little; where the L2
+ * has no room for that, the L2's hits show that the values differ by more than the walks. */
+static void test_loop_walks_behind_any_replacement_are_right_or_unproven(void **state)
+{
+	static const struct { const char *bytes, *ways, *policy, *entries; enum row_status status; } cases[] = {
+		{ "24576", "3", "1", "256", ROW_OK }, { "24576", "6", "1", "512", ROW_OK }, { "24576", "12", "1", "512", ROW_OK }, { "32768", "8", "2", "512", ROW_OK },
+		{ "32768", "8", "0", "512", ROW_OK }, { "40960", "10", "1", "512", ROW_UNPROVEN }, { "40960", "10", "2", "512", ROW_UNPROVEN },
+	};
+	static struct loop_run r;
+	static char text[16384];
+	FILE *f = fopen("tables/machines/nehalem-ep.machine", "r");
+
+	(void)state;
+	assert_non_null(f);
+	assert_true(fread(text, 1, sizeof(text) - 1, f) > 0);
+	fclose(f);
+	for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+		char *slow = loop_changed(text, "l2", "cycles", "16"), *bytes = loop_changed(slow, "l1d", "bytes", cases[i].bytes), *ways = loop_changed(bytes, "l1d", "ways", cases[i].ways);
+		char *policy = loop_changed(ways, "l1d", "policy", cases[i].policy), *changed = loop_changed(policy, "stlb", "entries", cases[i].entries);
+		unsigned missed;
+
+		loop_open(&r, changed);
+		loop_suite(&r, "tlb.stlb_walk_4k.penalty");
+		const struct row_result *row = memory_host_result(&r.host, "tlb.stlb_walk_4k.penalty");
+		print_message("%s bytes, %s ways, policy %s: %s, %lld, %s\n", cases[i].bytes, cases[i].ways, cases[i].policy, row_status_name(row->status), (long long)row->value_milli, row->reason);
+		assert_int_equal(row->status, cases[i].status);
+		if (row->status == ROW_OK)
+			assert_int_equal(loop_meets(&r, changed, &missed), 1);
+		else
+			assert_non_null(strstr(row->reason, "MEM_LOAD_RETIRED.L2_HIT 0."));
+		loop_close(&r);
+		free(changed);
+		free(policy);
+		free(ways);
+		free(bytes);
+		free(slow);
+	}
+}
+
 /* A machine of another vendor, which reports caches, TLBs and threads in other CPUID leaves. */
 static void test_loop_machine_with_amd_leaves_is_found_again(void **state)
 {
@@ -266,7 +305,7 @@ static void test_loop_machine_with_amd_leaves_is_found_again(void **state)
 int main(void)
 {
 	const struct CMUnitTest drawn[] = { cmocka_unit_test(test_loop_fill_buffers_are_told_from_queues_and_load_buffers),
-		cmocka_unit_test(test_loop_itlb_smaller_than_the_baselines_pages_is_told), cmocka_unit_test(test_loop_odd_machines_are_found_again),
+		cmocka_unit_test(test_loop_itlb_smaller_than_the_baselines_pages_is_told), cmocka_unit_test(test_loop_walks_behind_any_replacement_are_right_or_unproven), cmocka_unit_test(test_loop_odd_machines_are_found_again),
 		cmocka_unit_test(test_loop_machine_with_amd_leaves_is_found_again), cmocka_unit_test(test_loop_random_machines_are_found_again) };
 	const struct CMUnitTest files[] = { cmocka_unit_test(test_loop_files_are_found_again) };
 	const struct CMUnitTest series[] = { cmocka_unit_test(test_loop_random_machines_are_found_again) };
