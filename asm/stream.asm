@@ -191,4 +191,41 @@ KERNEL k_triad_short_avx_fma, ISA_AVX | ISA_FMA, 38, 16, 8, 768, 9, 3
 	ret
 ENDKERNEL k_triad_short_avx_fma
 %assign STREAM_TURNS 1
+
+; uint64_t k_read_long_avx512(const double *a /* rdi */, -, -, uint64_t iterations /* rcx */, uint64_t mask /* r8 */, uint64_t at /* r9 */)
+;   for each iteration, 32 elements from byte offset `at`: load a[i]; at = (at + 256) & mask; return at
+; Two iterations per turn, the first of an odd number from the middle. Turns wait only for one addition, to rcx = bytes left, negative: the loops of
+; asm/bandwidth.asm wait for two operations, and read at most 128 bytes a cycle. With 14 uops a turn, 8 a cycle are enough for four loads of 64 bytes.
+; Displacements of four bytes leave 8 uops in the first 64 bytes, a line of Golden Cove's uop cache, and 6 in the next.
+KERNEL k_read_long_avx512, ISA_AVX512, 7, 4, 0, 256, 12, 3
+	shl rcx, 8
+	add r9, rcx
+	neg rcx
+	mov eax, ecx
+	and rcx, -512
+	test eax, 256
+	jnz .second
+	LOOP_ALIGN
+.loop:
+	lea rax, [dword r9 + rcx + 0]
+	and rax, r8
+%assign step 0
+%rep 4
+	vmovapd zmm %+ step, [dword rdi + rax + 64 * step]
+%assign step step + 1
+%endrep
+.second:
+	lea rax, [r9 + rcx + 256]
+	and rax, r8
+%rep 4
+	vmovapd zmm %+ step, [rdi + rax + 64 * (step - 4)]
+%assign step step + 1
+%endrep
+	add rcx, 512
+	jnz .loop
+	mov rax, r9
+	and rax, r8
+	vzeroupper
+	ret
+ENDKERNEL k_read_long_avx512
 %assign STREAM_STEP 0

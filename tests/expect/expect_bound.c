@@ -105,6 +105,8 @@ bool bound_of(struct machine_text *t, const struct bound_work *w, struct bound *
 	return !t->missing;
 }
 
+static uint64_t iterations_a_turn(const struct bound_stream *s, uint64_t vector_bytes) { return s->level == 1 && !s->stored && vector_bytes == 64 ? 2 : 1; }
+
 /* Loops of asm/stream.asm and asm/bandwidth.asm as expect_front.h writes them, by vectors of 16, 32 and 64 bytes. */
 static const char *loop_of(const struct bound_stream *s, uint64_t vector_bytes)
 {
@@ -116,6 +118,8 @@ static const char *loop_of(const struct bound_stream *s, uint64_t vector_bytes)
 	};
 	const unsigned form = vector_bytes == 64 ? 2 : vector_bytes == 32 ? 1 : 0;
 
+	if (iterations_a_turn(s, vector_bytes) == 2)
+		return "a8a3l;l;l;l;a8a3l8l8l8l8d7j2";
 	return s->loaded == 2 ? front_triads[form] : loops[s->loaded && s->stored ? 2 : s->stored][form];
 }
 
@@ -130,7 +134,7 @@ static uint64_t vector_bytes(struct machine_text *t)
  * and the bound by the entries of reservation station, reorder buffer and load and store buffers that its instructions hold when the L1 answers. */
 static void core_of(struct machine_text *t, const struct bound_stream *s, const char *loop, uint64_t bytes, struct bound_work *w)
 {
-	const uint64_t vectors = ITERATION_LINES * LINE_BYTES / bytes, width = larger(1, smaller(machine_field(t, "core", "issue_width"), machine_field(t, "core", "retire_width")));
+	const uint64_t turn = iterations_a_turn(s, bytes), vectors = turn * ITERATION_LINES * LINE_BYTES / bytes, width = larger(1, smaller(machine_field(t, "core", "issue_width"), machine_field(t, "core", "retire_width")));
 	const bool fuses = machine_field(t, "core", "macrofusion") == 2, triad = s->loaded == 2;
 	const uint64_t dispatch = 1000 * machine_field(t, "core", "dispatch_cycles"), l1 = s->loaded ? 1000 * machine_field(t, "l1d", "cycles") : 0;
 	const uint64_t slots = front_slots(t, loop), loads = vectors * s->loaded, stores = vectors * s->stored;
@@ -148,11 +152,11 @@ static void core_of(struct machine_text *t, const struct bound_stream *s, const 
 		over(loads * (dispatch + l1), machine_field(t, "core", "load_buffers")), over(stores * (dispatch + l1 + sum), machine_field(t, "core", "store_buffers")) };
 
 	for (unsigned i = 0; i < COUNT_OF(parts); i++) {
-		w->core_milli = s->level == 1 ? w->core_milli + parts[i].milli : larger(w->core_milli, parts[i].milli / parts[i].of);
-		w->least_milli = larger(w->least_milli, parts[i].milli / parts[i].of);
+		w->core_milli = s->level == 1 ? w->core_milli + parts[i].milli / turn : larger(w->core_milli, parts[i].milli / parts[i].of);
+		w->least_milli = larger(w->least_milli, parts[i].milli / parts[i].of / turn);
 	}
 	for (unsigned i = 0; i < COUNT_OF(held); i++)
-		w->in_core_milli = larger(w->in_core_milli, held[i]);
+		w->in_core_milli = larger(w->in_core_milli, held[i] / turn);
 	w->waiting = stores + (triad ? 2 * vectors : 0);
 }
 
@@ -160,7 +164,7 @@ bool bound_stream(struct machine_text *t, const struct bound_stream *s, struct b
 {
 	const uint64_t bytes = vector_bytes(t), vectors = ITERATION_LINES * LINE_BYTES / bytes, past = s->nontemporal ? s->stored : 0, arrays = s->loaded + s->stored;
 	const char *loop = loop_of(s, bytes);
-	const uint64_t of_rob = over(machine_field(t, "core", "rob") * ITERATION_LINES * arrays, front_slots(t, loop));
+	const uint64_t of_rob = over(machine_field(t, "core", "rob") * iterations_a_turn(s, bytes) * ITERATION_LINES * arrays, front_slots(t, loop));
 	const uint64_t of_buffers = over(machine_field(t, "core", s->loaded ? "load_buffers" : "store_buffers") * ITERATION_LINES, vectors);
 	struct bound_work w = { .in = ITERATION_LINES * (arrays - past), .back = ITERATION_LINES * (s->stored - past), .past = ITERATION_LINES * past,
 		.remote = s->remote, .emptied = s->emptied, .level = s->level, .cores = s->cores,

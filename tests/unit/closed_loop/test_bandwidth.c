@@ -130,6 +130,34 @@ static void test_bandwidth_of_all_l1s_is_quiet_behind_any_row(void **state)
 	free(text);
 }
 
+/* Reads of the L1 wait for nothing but ports: 64 bytes a cycle from each that loads. */
+static void test_bandwidth_of_the_l1_is_that_of_all_load_ports(void **state)
+{
+	static const struct { const char *machine, *load; unsigned ports; } cases[] = {
+		{ "zen5", "0 6 1", 1 }, { "zen5", "0 67 1", 2 }, { "zen5", "0 678 1", 3 }, { "zen5", "0 6789 1", 4 }, { "sapphire-rapids", "0 23b 1", 3 },
+	};
+	static struct loop_run r;
+
+	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+		char *text = loop_changed(loop_built_in(cases[i].machine), "exec", "load", cases[i].load);
+
+		loop_open(&r, text);
+		loop_suite(&r, "read.l1.bandwidth,read.l1_all.bandwidth");
+		const struct row_result *one = &r.host.results[0], *all = &r.host.results[1];
+		const int64_t hundredths = one->value_milli / (10 * (int64_t)one->core_hz), cores = sim_access(r.sim)->cores;
+
+		print_message("%s, %u ports: %s, %lld hundredths of a byte a cycle, all cores %s, %lld times as many\n", cases[i].machine, cases[i].ports, row_status_name(one->status), (long long)hundredths,
+		              row_status_name(all->status), (long long)((all->value_milli + one->value_milli / 2) / one->value_milli));
+		assert_int_equal(one->status, ROW_OK);
+		assert_in_range(hundredths, 6330 * cases[i].ports, 6410 * cases[i].ports);
+		assert_int_equal(all->status, ROW_OK);
+		assert_in_range(all->value_milli / cores, one->value_milli / 100 * 98, one->value_milli / 100 * 102);
+		loop_close(&r);
+		free(text);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -140,6 +168,7 @@ int main(void)
 		cmocka_unit_test(test_bandwidth_is_the_same_behind_others),
 		cmocka_unit_test(test_bandwidth_moved_truths_are_found),
 		cmocka_unit_test(test_bandwidth_of_all_l1s_is_quiet_behind_any_row),
+		cmocka_unit_test(test_bandwidth_of_the_l1_is_that_of_all_load_ports),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
