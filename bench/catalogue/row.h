@@ -21,7 +21,8 @@ enum target { TARGET_L1, TARGET_L2, TARGET_L3, TARGET_DRAM, TARGET_DTLB, TARGET_
 /* Layout and access order of the working set. A chase is one cycle through all nodes (a node is a line); the seed selects the cycle. */
 enum order {
 	ORDER_LINES,       /* every line of the footprint in random order */
-	ORDER_SPARSE,      /* few lines, spread at random over many times the footprint of a DRAM page */
+	ORDER_SPARSE,      /* few lines, spread at random over many times the footprint of a DRAM page; or, where these are pieces of 4 KiB, one of each
+	                      piece in turn: before a bank gets the next line of a piece's DRAM page, it has opened those of its other pieces */
 	ORDER_PAGES,       /* one line a page, pages in random order */
 	ORDER_PAGE_GROUPS, /* one line a page; groups of 8 pages, whose page-table entries share a line, in a fixed random order: the reuse
 	                      distance of the entries is constant */

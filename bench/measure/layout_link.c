@@ -141,7 +141,7 @@ void shape_link(const struct shape *s, const struct mapping *m, struct random *r
 		shuffle_groups(random, at, n, s->region_nodes);
 	if (s->order == ORDER_OPEN_PAGES)
 		cycle_by_pages(random, next, n, (uint32_t)(PAGE_4K / s->line_bytes), s->rounds);
-	else if (s->order == ORDER_MATRIX)
+	else if (s->order == ORDER_MATRIX || (s->order == ORDER_SPARSE && s->piece_bytes))
 		cycle_across_pages(random, next, n, (uint32_t)(PAGE_4K / s->line_bytes));
 	else if (s->region_nodes)
 		cycle_by_regions(random, next, n, s->region_nodes);

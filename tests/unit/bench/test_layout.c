@@ -441,6 +441,22 @@ static void test_layout_pieces_of_large_pages_stay_in_the_dtlb(void **state)
 		last = (uint32_t)(at / 0x200000);
 	}
 	assert_in_range(pages, 32, 36);
+	/* and loads go through all pieces in turn: two of a piece have one of each other between them, whatever banks these share */
+	struct mapping m = { .va = SPACE_DATA, .bytes = s.span_bytes, .host = calloc(1, s.span_bytes) };
+	uint32_t *work = malloc(2 * sizeof(uint32_t) * s.nodes), seen[36] = { 0 };
+	shape_link(&s, &m, &random, work);
+	uint64_t at = m.va;
+	for (uint32_t step = 1; step <= 2 * s.nodes; step++) {
+		const uint32_t piece = (uint32_t)((at - m.va) / 0x200000);
+
+		if (seen[piece])
+			assert_int_equal(step - seen[piece], pages);
+		seen[piece] = step;
+		at = *(uint64_t *)((uint8_t *)m.host + (at - m.va));
+	}
+	assert_int_equal(cycle_length(&m, m.va), s.nodes);
+	free(work);
+	free(m.host);
 	assert_int_equal(s.span_bytes, pages * 0x200000);
 	assert_int_equal(shape_of_test(row("load.dram_local_big.latency"), &cpu, &s, why, sizeof(why)), ST_OK);
 	assert_int_equal(s.region_nodes, 36 * 64);

@@ -293,6 +293,28 @@ static void test_loop_walks_behind_any_replacement_are_right_or_unproven(void **
 	}
 }
 
+/* Pages of 2 MiB in pieces of 4 KiB leave a chase so few DRAM pages that a random order finds one in ten open. */
+static void test_loop_pieces_of_pages_meet_closed_dram_pages(void **state)
+{
+	static const char *const memories[] = { "dram.channels=1,dram.banks=32", "dram.channels=3,dram.banks=16", "dram.channels=3,dram.banks=64,dram.page_bytes=2048" };
+	static struct loop_run r;
+
+	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(memories); i++) {
+		char fields[128];
+		unsigned missed;
+
+		snprintf(fields, sizeof(fields), "dram.open_page=1,%s", memories[i]);
+		char *text = loop_built_in_changed("alder-lake-n", fields);
+
+		loop_open(&r, text);
+		loop_suite(&r, "load.dram_local.*");
+		assert_int_equal(loop_meets(&r, text, &missed), 2);
+		loop_close(&r);
+		free(text);
+	}
+}
+
 /* A machine of another vendor, which reports caches, TLBs and threads in other CPUID leaves. */
 static void test_loop_machine_with_amd_leaves_is_found_again(void **state)
 {
@@ -305,7 +327,8 @@ static void test_loop_machine_with_amd_leaves_is_found_again(void **state)
 int main(void)
 {
 	const struct CMUnitTest drawn[] = { cmocka_unit_test(test_loop_fill_buffers_are_told_from_queues_and_load_buffers),
-		cmocka_unit_test(test_loop_itlb_smaller_than_the_baselines_pages_is_told), cmocka_unit_test(test_loop_walks_behind_any_replacement_are_right_or_unproven), cmocka_unit_test(test_loop_odd_machines_are_found_again),
+		cmocka_unit_test(test_loop_itlb_smaller_than_the_baselines_pages_is_told), cmocka_unit_test(test_loop_walks_behind_any_replacement_are_right_or_unproven),
+		cmocka_unit_test(test_loop_pieces_of_pages_meet_closed_dram_pages), cmocka_unit_test(test_loop_odd_machines_are_found_again),
 		cmocka_unit_test(test_loop_machine_with_amd_leaves_is_found_again), cmocka_unit_test(test_loop_random_machines_are_found_again) };
 	const struct CMUnitTest files[] = { cmocka_unit_test(test_loop_files_are_found_again) };
 	const struct CMUnitTest series[] = { cmocka_unit_test(test_loop_random_machines_are_found_again) };

@@ -419,8 +419,9 @@ static void test_sim_pieces_of_large_pages_meet_dram_pages_as_large_ones_do(void
 	loop_suite(&r, "load.dram_local*.latency,load.dram_page_hit.latency,load.dram_page_miss.penalty");
 	const struct row_result *random = memory_host_result(&r.host, "load.dram_local.latency"), *open = memory_host_result(&r.host, "load.dram_page_hit.latency");
 	assert_int_equal(r.sum.by_status[ROW_OK], 4);
-	assert_in_range(memory_host_result(&r.host, "load.dram_local_big.latency")->value_milli - random->value_milli, 0, 1500);
-	assert_in_range(random->value_milli - open->value_milli, 60000, 63000); /* 13 ns and 13 ns at 2.4 GHz, but for one load in 32 */
+	/* of the big chase, whose order is random, one load in 36 finds its DRAM page open */
+	assert_in_range(random->value_milli - memory_host_result(&r.host, "load.dram_local_big.latency")->value_milli, 0, 2000);
+	assert_in_range(random->value_milli - open->value_milli, 63000, 64000); /* 13 ns and 13 ns at 2.4 GHz, each 32 cycles when rounded up */
 	loop_close(&r);
 	free(text);
 }
