@@ -233,17 +233,12 @@ static void test_loop_fill_buffers_are_told_from_queues_and_load_buffers(void **
 /* A baseline with more pages than the ITLB holds is detected by the second level's hits, which are subtracted. */
 static void test_loop_itlb_smaller_than_the_baselines_pages_is_told(void **state)
 {
-	static const struct { const char *entries; enum row_status status; } cases[] = { { "16", ROW_UNPROVEN }, { "32", ROW_OK } };
+	static const struct { const char *fields; enum row_status status; } cases[] = { { "itlb.entries=16", ROW_UNPROVEN }, { "itlb.entries=32", ROW_OK } };
 	static struct loop_run r;
-	static char text[16384];
-	FILE *f = fopen("tables/machines/nehalem-ep.machine", "r");
 
 	(void)state;
-	assert_non_null(f);
-	assert_true(fread(text, 1, sizeof(text) - 1, f) > 0);
-	fclose(f);
 	for (unsigned i = 0; i < COUNT_OF(cases); i++) {
-		char *changed = loop_changed(text, "itlb", "entries", cases[i].entries);
+		char *changed = loop_built_in_changed("nehalem-ep", cases[i].fields);
 
 		loop_open(&r, changed);
 		loop_suite(&r, "frontend.itlb_walk.penalty");
@@ -258,27 +253,23 @@ static void test_loop_itlb_smaller_than_the_baselines_pages_is_told(void **state
  * has no room for that, the L2's hits show that the values differ by more than the walks. */
 static void test_loop_walks_behind_any_replacement_are_right_or_unproven(void **state)
 {
-	static const struct { const char *bytes, *ways, *policy, *entries; enum row_status status; } cases[] = {
-		{ "24576", "3", "1", "256", ROW_OK }, { "24576", "6", "1", "512", ROW_OK }, { "24576", "12", "1", "512", ROW_OK }, { "32768", "8", "2", "512", ROW_OK },
-		{ "32768", "8", "0", "512", ROW_OK }, { "40960", "10", "1", "512", ROW_UNPROVEN }, { "40960", "10", "2", "512", ROW_UNPROVEN },
+#define L1(bytes, ways, policy, entries) "l2.cycles=16,l1d.bytes=" #bytes ",l1d.ways=" #ways ",l1d.policy=" #policy ",stlb.entries=" #entries
+	static const struct { const char *fields; enum row_status status; } cases[] = {
+		{ L1(24576, 3, 1, 256), ROW_OK }, { L1(24576, 6, 1, 512), ROW_OK }, { L1(24576, 12, 1, 512), ROW_OK }, { L1(32768, 8, 2, 512), ROW_OK },
+		{ L1(32768, 8, 0, 512), ROW_OK }, { L1(40960, 10, 1, 512), ROW_UNPROVEN }, { L1(40960, 10, 2, 512), ROW_UNPROVEN },
 	};
+#undef L1
 	static struct loop_run r;
-	static char text[16384];
-	FILE *f = fopen("tables/machines/nehalem-ep.machine", "r");
 
 	(void)state;
-	assert_non_null(f);
-	assert_true(fread(text, 1, sizeof(text) - 1, f) > 0);
-	fclose(f);
 	for (unsigned i = 0; i < COUNT_OF(cases); i++) {
-		char *slow = loop_changed(text, "l2", "cycles", "16"), *bytes = loop_changed(slow, "l1d", "bytes", cases[i].bytes), *ways = loop_changed(bytes, "l1d", "ways", cases[i].ways);
-		char *policy = loop_changed(ways, "l1d", "policy", cases[i].policy), *changed = loop_changed(policy, "stlb", "entries", cases[i].entries);
+		char *changed = loop_built_in_changed("nehalem-ep", cases[i].fields);
 		unsigned missed;
 
 		loop_open(&r, changed);
 		loop_suite(&r, "tlb.stlb_walk_4k.penalty");
 		const struct row_result *row = memory_host_result(&r.host, "tlb.stlb_walk_4k.penalty");
-		print_message("%s bytes, %s ways, policy %s: %s, %lld, %s\n", cases[i].bytes, cases[i].ways, cases[i].policy, row_status_name(row->status), (long long)row->value_milli, row->reason);
+		print_message("%s: %s, %lld, %s\n", cases[i].fields, row_status_name(row->status), (long long)row->value_milli, row->reason);
 		assert_int_equal(row->status, cases[i].status);
 		if (row->status == ROW_OK)
 			assert_int_equal(loop_meets(&r, changed, &missed), 1);
@@ -286,10 +277,6 @@ static void test_loop_walks_behind_any_replacement_are_right_or_unproven(void **
 			assert_non_null(strstr(row->reason, "MEM_LOAD_RETIRED.L2_HIT 0."));
 		loop_close(&r);
 		free(changed);
-		free(policy);
-		free(ways);
-		free(bytes);
-		free(slow);
 	}
 }
 
