@@ -212,13 +212,17 @@ static void test_uncore_events_of_other_servers_agree_with_libpfm4(void **state)
 		{ "broadwell-ep", "ha", "bdx_unc_ha0", { "UNC_H_" } }, { "broadwell-ep", "imc", "bdx_unc_imc0", { "UNC_M_" } },
 		{ "broadwell-ep", "irp", "bdx_unc_irp", { "UNC_I_" } }, { "broadwell-ep", "qpi", "bdx_unc_qpi0", { "UNC_Q_" } },
 		{ "broadwell-ep", "r2pcie", "bdx_unc_r2pcie", { "UNC_R2_" } }, { "broadwell-ep", "r3qpi", "bdx_unc_r3qpi0", { "UNC_R3_" } },
+		{ "broadwell-de", "ubox", "bdx_unc_ubo", { "UNC_U_" } }, { "broadwell-de", "cbo", "bdx_unc_cbo0", { "UNC_C_" } },
+		{ "broadwell-de", "pcu", "bdx_unc_pcu", { "UNC_P_" } }, { "broadwell-de", "ha", "bdx_unc_ha0", { "UNC_H_" } },
+		{ "broadwell-de", "imc", "bdx_unc_imc0", { "UNC_M_" } }, { "broadwell-de", "irp", "bdx_unc_irp", { "UNC_I_" } },
+		{ "broadwell-de", "r2pcie", "bdx_unc_r2pcie", { "UNC_R2_" } },
 		{ "skylake-sp", "ubox", "skx_unc_ubo", { "UNC_U_" } }, { "skylake-sp", "cha", "skx_unc_cha0", { "UNC_C_", "UNC_H_", "UNC_CHA_" } },
 		{ "skylake-sp", "pcu", "skx_unc_pcu", { "UNC_P_" } }, { "skylake-sp", "imc", "skx_unc_imc0", { "UNC_M_" } },
 		{ "skylake-sp", "m2m", "skx_unc_m2m0", { "UNC_M2_", "UNC_M2M_" } }, { "skylake-sp", "upi", "skx_unc_upi0", { "UNC_UPI_" } },
 		{ "skylake-sp", "m3upi", "skx_unc_m3upi0", { "UNC_M3_", "UNC_M3UPI_" } }, { "skylake-sp", "irp", "skx_unc_irp", { "UNC_I_" } },
 		{ "skylake-sp", "iio", "skx_unc_iio0", { "UNC_IO_", "UNC_IIO_" } },
 	};
-	static const struct { const char *processor; unsigned least; } known[] = { { "sandy-bridge-ep", 380 }, { "ivy-bridge-ep", 780 }, { "broadwell-ep", 1100 }, { "skylake-sp", 2250 } };
+	static const struct { const char *processor; unsigned least; } known[] = { { "sandy-bridge-ep", 380 }, { "ivy-bridge-ep", 780 }, { "broadwell-ep", 1100 }, { "broadwell-de", 780 }, { "skylake-sp", 2250 } };
 	unsigned bad = 0;
 	for (unsigned k = 0; k < sizeof(known) / sizeof(known[0]); k++) {
 		const struct processor *p = processor_named(known[k].processor);
