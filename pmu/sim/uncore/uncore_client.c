@@ -13,6 +13,7 @@
  * Since Alder Lake (layout 4; adl_*): 2FF0 global control, 2FDE control of the clock, 2FDF the clock, 2FD0, 2FD2 ARB; cmask 29:24. The window has two controllers, the
  * second 10000 higher, each with its share of the channels: D9C4 control (0 frozen, 1 selects off, 2 counters 0), D9D0 + 4n selects (7:0 event, 18 edge; no bit
  * switches it on), D9E8 + 8n counters of 64 bits, free-running D840 lines moved, D858 read, D8A0 written, whose codes in the map are F0, F1, F2.
+ * Tiger Lake (layouts 5, 6; tgl_*): the MSRs of layout 3; of the window's registers since Alder Lake the free-running ones alone, on layout 6 at 5040, 5058, 50A0.
  * On earlier layouts the codes of the map's box IMC are Linux's numbers of these counters: 1 read, 2 written, 3 graphics, 4 cores, 5 devices. They count
  * from their first read on, beginning at uncore.imc_start.
  *
@@ -44,9 +45,10 @@
 
 /* Indexed by uncore.layout. */
 static const struct layout layouts[] = {
-	{ 0x391, 0x392, 4, true, 0x3B0, 0x3B2, 2, 0x394, 0x395, false }, { 0xE01, 0xE02, 8, true, 0x3B0, 0x3B2, 2, 0x394, 0x395, false },
-	{ 0, 0, 0, false, 0x3B1, 0x3B3, 1, 0x394, 0x395, false }, { 0xE01, 0xE02, 0, false, 0x3B0, 0x3B2, 2, 0x394, 0x395, false },
-	{ 0x2FF0, 0, 0, false, 0x2FD2, 0x2FD0, 2, 0x2FDE, 0x2FDF, true },
+	{ 0x391, 0x392, 4, true, 0x3B0, 0x3B2, 2, 0x394, 0x395, false, 0 }, { 0xE01, 0xE02, 8, true, 0x3B0, 0x3B2, 2, 0x394, 0x395, false, 0 },
+	{ 0, 0, 0, false, 0x3B1, 0x3B3, 1, 0x394, 0x395, false, 0 }, { 0xE01, 0xE02, 0, false, 0x3B0, 0x3B2, 2, 0x394, 0x395, false, 0 },
+	{ 0x2FF0, 0, 0, false, 0x2FD2, 0x2FD0, 2, 0x2FDE, 0x2FDF, true, 0xD800 }, { 0xE01, 0xE02, 0, false, 0x3B0, 0x3B2, 2, 0x394, 0x395, false, 0xD800 },
+	{ 0xE01, 0xE02, 0, false, 0x3B0, 0x3B2, 2, 0x394, 0x395, false, 0x5000 },
 };
 
 static const struct { uint32_t offset; uint8_t code; } free_running[FREE] = { { 0x5040, 3 }, { 0x5044, 4 }, { 0x5048, 5 }, { 0x5050, 1 }, { 0x5054, 2 } };
@@ -128,7 +130,7 @@ const char *client_watch_of(const struct client *u, enum uncore_box box, unsigne
 			return rows[r]->why;
 		for (unsigned i = 0; i < rows[r]->term_count; i++) {
 			const struct uncore_term *t = &rows[r]->terms[i];
-			const uint64_t own = box == UNCORE_BOX_CBO ? 1u << instance : box == UNCORE_BOX_IMC && u->layout->controllers ? channels_of(u, instance) : UNITS_ALL;
+			const uint64_t own = box == UNCORE_BOX_CBO ? 1u << instance : box == UNCORE_BOX_IMC && u->layout->always ? channels_of(u, instance) : UNITS_ALL;
 			if (w->part_count == UNCORE_PARTS)
 				return "more sub-events together than the model adds up";
 			w->parts[w->part_count++] = (struct uncore_part){ t->signal, t->times, t->unit == UNCORE_OWN_UNITS ? own : 1u << t->unit, t->tags };
@@ -257,7 +259,7 @@ static enum status reserved(struct sim_finding *f, uint32_t msr, uint64_t bits, 
 
 static enum status write_unit(struct client *u, const struct place *p, struct unit *c, uint64_t value, struct sim_finding *f, uint32_t msr)
 {
-	const uint64_t legal = !p->select ? mask_of(c) : c->clock ? FIXED_LEGAL : u->layout->controllers ? SELECT_LEGAL_SIX : SELECT_LEGAL;
+	const uint64_t legal = !p->select ? mask_of(c) : c->clock ? FIXED_LEGAL : u->layout->selects ? SELECT_LEGAL_SIX : SELECT_LEGAL;
 	if (value & ~legal)
 		return reserved(f, msr, value & ~legal, "reserved bits raise #GP");
 	if (c->on)
@@ -332,12 +334,12 @@ static enum status client_pci_write32(void *box, struct pci_address at, uint32_t
 
 static bool in_window(const struct client *u, uint64_t address)
 {
-	return u->m->uncore_window && address - u->m->uncore_window < (u->layout->controllers ? CONTROLLERS * CONTROLLER_STEP : WINDOW_BYTES);
+	return u->m->uncore_window && address - u->m->uncore_window < (u->layout->always ? CONTROLLERS * CONTROLLER_STEP : WINDOW_BYTES);
 }
 
 static struct unit *free_at(struct client *u, uint64_t address, unsigned *n)
 {
-	for (*n = 0; *n < FREE && !u->layout->controllers; ++*n)
+	for (*n = 0; *n < FREE && !u->layout->always; ++*n)
 		if (address - u->m->uncore_window == free_running[*n].offset)
 			return &u->imc[*n];
 	return NULL;
@@ -351,7 +353,7 @@ static enum status client_mmio_read(void *box, uint64_t address, unsigned width_
 		return ST_MISSING;
 	struct unit *c = free_at(u, address, &n);
 	sim_finding_none(f);
-	if (u->layout->controllers) {
+	if (u->layout->always) {
 		client_memory_read(u, address, width_bytes, value, f);
 		return ST_OK;
 	}
@@ -379,7 +381,7 @@ static enum status client_mmio_write(void *box, uint64_t address, unsigned width
 	unsigned n;
 	if (!in_window(u, address))
 		return ST_MISSING;
-	if (u->layout->controllers) {
+	if (u->layout->always) {
 		sim_finding_none(f);
 		client_memory_write(u, address, width_bytes, value, f);
 		return ST_OK;

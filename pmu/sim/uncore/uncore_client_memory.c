@@ -1,7 +1,7 @@
-/* pmu/sim/uncore/uncore_client_memory.c: accesses to the two memory controllers of Alder Lake and its successors, in the host bridge's window. uncore_client.c
+/* pmu/sim/uncore/uncore_client_memory.c: accesses to the two memory controllers of Tiger Lake, Alder Lake and their successors, in the host bridge's window. uncore_client.c
  * lists the registers.
  *
- * Source: Linux 6.12 events/intel/uncore_snb.c, adl_uncore_imc* (facts only).
+ * Source: Linux 6.12 events/intel/uncore_snb.c, adl_uncore_imc*, tgl_uncore_imc* (facts only).
  *
  * Not modelled: the global control of both, on which no select depends here; selects of channels. */
 #include "pmu/sim/uncore/uncore_client_state.h"
@@ -12,21 +12,21 @@
 #define CONTROLLER_FROZEN 1u
 #define CONTROLLER_SELECT_LEGAL 0x40FFFull
 
-static const struct { uint32_t offset; uint8_t code; } of_controllers[CONTROLLER_ALWAYS] = { { 0xD840, 0xF0 }, { 0xD858, 0xF1 }, { 0xD8A0, 0xF2 } };
+static const struct { uint32_t offset; uint8_t code; } of_controllers[CONTROLLER_ALWAYS] = { { 0x40, 0xF0 }, { 0x58, 0xF1 }, { 0xA0, 0xF2 } };
 
 /* The counter that a memory controller's register belongs to; NULL with *control: the controller's own control. */
 static struct unit *of_controller(struct client *u, uint64_t address, unsigned *controller, unsigned *n, bool *select, bool *always, bool *control)
 {
 	const uint32_t at = (uint32_t)(address - u->m->uncore_window) % CONTROLLER_STEP;
 	*controller = (unsigned)((address - u->m->uncore_window) / CONTROLLER_STEP);
-	*select = at - CONTROLLER_SELECT < 4 * CONTROLLER_COUNTERS && !(at & 3);
-	*control = at == CONTROLLER_CONTROL;
+	*select = u->layout->selects && at - CONTROLLER_SELECT < 4 * CONTROLLER_COUNTERS && !(at & 3);
+	*control = u->layout->selects && at == CONTROLLER_CONTROL;
 	*always = false;
 	*n = *select ? (at - CONTROLLER_SELECT) / 4 : (at - CONTROLLER_COUNTER) / 8;
-	if (*select || (at - CONTROLLER_COUNTER < 8 * CONTROLLER_COUNTERS && !(at & 7)))
+	if (*select || (u->layout->selects && at - CONTROLLER_COUNTER < 8 * CONTROLLER_COUNTERS && !(at & 7)))
 		return &u->controller[*controller].counter[*n];
 	for (*n = 0; *n < CONTROLLER_ALWAYS; ++*n)
-		if (at == of_controllers[*n].offset) {
+		if (at == u->layout->always + of_controllers[*n].offset) {
 			*always = true;
 			return &u->controller[*controller].always[*n];
 		}

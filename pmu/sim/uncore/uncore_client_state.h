@@ -20,7 +20,8 @@ struct layout {
 	uint32_t counter, select;   /* of the ARB */
 	uint8_t counters;
 	uint32_t fixed_control, fixed;
-	bool controllers;           /* two memory controllers with selects; cmask has six bits */
+	bool selects;               /* of memory controllers, which have two; cmask of the ARB has six bits */
+	uint32_t always;            /* two memory controllers: where the free-running counters' part of the window begins; 0: one, with counters of 32 bits */
 };
 
 struct unit {

@@ -68,6 +68,18 @@ alder_lake_methods() {
 	grep -qE '^  in the uncore.* ok$' "$work/table" && grep -E '^  channels of memory, socket 0: read [0-9.]+ [0-9.]+, written [0-9.]+ [0-9.]+ GB/s$' "$work/table"
 }
 check "client_rows_have_the_controllers_lines_on_alder_lake" alder_lake_methods
+# Tiger Lake: as Alder Lake's, but their counters always run, on -U (layout 6) and -H (5) at different places; the arbiter's registers are Rocket Lake's.
+tiger_lake() { # MODEL LAYOUT
+	sed -E "s/^model = .*/model = $1/; s/^small = .*/small = none/; s/^small_cores = .*/small_cores = 0/; s/^layout = .*/layout = $2/; s/^events = alder-lake-p/events = ice-lake-sp/" tables/machines/alder-lake.machine >"$work/tiger.machine"
+	count "$work/tiger.machine" load.dram_local.latency UNC_MC0_RDCAS_COUNT_FREERUN,UNC_MC1_RDCAS_COUNT_FREERUN,UNC_MC0_TOTAL_REQCOUNT_FREERUN,UNC_ARB_TRK_REQUESTS.RD || return 1
+	local first
+	first=$(value UNC_MC0_RDCAS_COUNT_FREERUN)
+	near "$((first + $(value UNC_MC1_RDCAS_COUNT_FREERUN)))" "$(value UNC_ARB_TRK_REQUESTS.RD)" 4 && near "$(value UNC_MC0_TOTAL_REQCOUNT_FREERUN)" "$first" 4 || return 1
+	"$s" run --backend sim --machine "$work/tiger.machine" --suite triad.dram.bandwidth --out "$work/run_tgl" >"$work/table" || { cat "$work/table"; return 1; }
+	grep -E '^  channels of memory, socket 0: read [0-9.]+ [0-9.]+, written [0-9.]+ [0-9.]+ GB/s$' "$work/table"
+}
+check "client_lines_and_rows_of_tiger_lake_u" tiger_lake 140 6
+check "client_lines_and_rows_of_tiger_lake_h" tiger_lake 141 5
 lists() { [ "$("$s" list --events "$1" | sed -n '/^event of box/,$p' | grep -cE '^UNC_')" -eq "$2" ] || { "$s" list --events "$1" | grep -cE '^UNC_'; return 1; }; }
 check "client_list_has_meteor_lake_s_boxes" lists meteor-lake-p 28
 check "client_list_has_arrow_lake_s_boxes" lists arrow-lake-p 26
