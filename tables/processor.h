@@ -309,6 +309,9 @@ struct likwid_name { const char *event, *name; };
 struct spelling { const char *name, *event; };
 
 #define FAMILY_ANY 0xFFFF
+/* Kinds of cores, CPUID leaf 0x1A EAX[31:24] (SDM 2A, CPUID): large and small ones. */
+#define CORE_TYPE_CORE 0x40
+#define CORE_TYPE_ATOM 0x20
 
 struct processor {
 	const char *name;        /* "nehalem-ep" */

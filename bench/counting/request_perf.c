@@ -202,7 +202,7 @@ struct word request_perf_plain(const struct word *w)
 /* Linux' name of the core's PMU: a hybrid processor has one for each kind of core, which CPUID 0x1A distinguishes (0x40 large, 0x20 small). */
 static bool is_pmu_of(const struct processor *p, const char *at, size_t n)
 {
-	return names_equal(at, n, "cpu") || (p->core_type == 0x40 && names_equal(at, n, "cpu_core")) || (p->core_type == 0x20 && names_equal(at, n, "cpu_atom"));
+	return names_equal(at, n, "cpu") || (p->core_type == CORE_TYPE_CORE && names_equal(at, n, "cpu_core")) || (p->core_type == CORE_TYPE_ATOM && names_equal(at, n, "cpu_atom"));
 }
 
 enum status request_perf_terms(const struct processor *p, const struct word *w, struct request *r, struct text *problem, bool *found)

@@ -157,12 +157,12 @@ static enum status first_holds(struct sweep *s, const struct ring *ring, bool *h
 	return st == ST_OK ? stopped : st;
 }
 
-static void told_otherwise(const struct sweep *s, uint32_t entries)
+static void told_otherwise(const struct sweep *s, uint32_t entries, uint32_t beyond)
 {
 	const uint16_t told = s->row->target == TARGET_DTLB ? s->b->tlb_told.dtlb_4k : s->b->tlb_told.stlb_4k;
 	struct text t;
 
-	if (told == entries)
+	if (told == entries || (beyond && tlb_time_agrees(told, entries, beyond)))
 		return;
 	text_init(&t, s->out->remark, sizeof(s->out->remark));
 	text_fmt(&t, told ? "CPUID or the tables tell %u" : "neither CPUID nor the tables say how many", told);
@@ -187,7 +187,7 @@ static void judge(struct sweep *s, struct counting *c, const struct ring *below,
 	text_fixed(&proof, above->each_milli[0], 3);
 	if (evidence_work_holds(c, &done, below->events_micro, "load", out))
 		out->status = ROW_OK;
-	told_otherwise(s, below->pages);
+	told_otherwise(s, below->pages, 0);
 }
 
 /* Visits the ring again if its counts are not those of the proof: the cycles that loads wait scatter about zero. */
@@ -249,12 +249,13 @@ static void by_counts(struct sweep *s, struct counting *c)
 	}
 }
 
-/* The result of rings that are timed, whose sizes are a third or a half apart. */
+/* The result of rings that are timed. */
 static void by_time(struct sweep *s)
 {
 	const struct bench *b = s->b;
 	const bool first = s->row->target == TARGET_DTLB;
-	const uint32_t holds = first ? b->tlb_by_time.first : b->tlb_by_time.second, beyond = first ? 0 : b->tlb_by_time.beyond;
+	const uint32_t holds = first ? b->tlb_by_time.first : b->tlb_by_time.second;
+	const uint32_t beyond = first ? b->tlb_by_time.first_beyond : b->tlb_by_time.second_beyond;
 	struct row_result *out = s->out;
 	struct text reason;
 
@@ -266,8 +267,8 @@ static void by_time(struct sweep *s)
 	}
 	out->value_milli = holds * 1000ll;
 	out->samples = 1;
-	text_fmt(&reason, beyond ? "found by time alone, %u pages are more" : "found by time alone, to a third", beyond);
-	told_otherwise(s, holds);
+	text_fmt(&reason, "found by time alone, %u pages are more", beyond);
+	told_otherwise(s, holds, beyond);
 }
 
 void tlb_entries_row(struct bench *b, const struct row *r, struct row_result *out)

@@ -181,9 +181,12 @@ void tlb_size_look(struct bench *b, const struct row *r);
 /* Whether the data TLB keeps pages of 2 MiB as pieces of 4 KiB, so that a chase over more pieces than entries misses: counted once, in jobs of
  * its own. False also where that cannot be counted. */
 bool tlb_splits_large_pages(struct bench *b);
-/* tlb_time.c: by time, the 4 KiB pages that each level holds, and a number that exceeds the second; *second 0: no such level was
- * found. `r`: its kernel chases. ST_MISSING: no ring took longer because of its pages. */
-MUST_CHECK enum status tlb_time_sizes(struct bench *b, const struct row *r, uint32_t *first, uint32_t *second, uint32_t *beyond);
+/* Whether a level that is told to have `told` entries can be the one found to hold `holds` pages and not `beyond`: in a level of several ways the
+ * first pages too many cost little. */
+bool tlb_time_agrees(uint32_t told, uint32_t holds, uint32_t beyond);
+/* tlb_time.c: the sizes of both levels by time; second 0: no such level was found. `r`: its kernel chases. ST_MISSING: no ring took longer because of
+ * its pages. */
+MUST_CHECK enum status tlb_time_sizes(struct bench *b, const struct row *r, struct tlb_by_time *sizes);
 
 /* --- evidence.c -------------------------------------------------------------------------------- */
 

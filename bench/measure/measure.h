@@ -30,6 +30,9 @@ MUST_CHECK enum status cpuset_choose(const struct access *a, const char *core_li
 /* The same for a list that need not contain core 0: the cores on which a workload is counted. */
 MUST_CHECK enum status cpuset_cores(const struct access *a, const char *core_list, struct cpuset *p, char *problem, size_t capacity);
 
+/* The 4 KiB pages that each level of the data TLB was found to hold by time, and the smallest ring that exceeds it; second 0: no such level was found. */
+struct tlb_by_time { uint32_t first, first_beyond, second, second_beyond; };
+
 struct bench {
 	const struct access *a;
 	const struct cpu *cpu; /* = &own once the counters have been probed */
@@ -64,7 +67,7 @@ struct bench {
 	int64_t l3_milli;         /* the same in the L3, once a row has measured it (bench/sampling/sample_l3.c) */
 	enum { LARGE_PAGES_UNKNOWN, LARGE_PAGES_WHOLE, LARGE_PAGES_SPLIT } large_pages; /* how the first level of the data TLB keeps pages of 2 MiB, once measured */
 	bool tlb_timed;           /* the 4 KiB sizes in own.tlb were found by time */
-	struct { uint32_t first, second, beyond; } tlb_by_time; /* those of tlb_time_sizes */
+	struct tlb_by_time tlb_by_time; /* those of tlb_time_sizes */
 	struct tlb_facts tlb_told; /* by CPUID or the descriptor */
 	const struct sampling_gate *gate; /* while sampling: opened and closed by windows of `core`; else NULL */
 	const struct mapping *ahead; /* jobs load its translations before they count; NULL: none */

@@ -148,19 +148,17 @@ static void look_by_time(struct bench *b)
 	const struct random kept = b->random;
 	const struct row *by = row_find("tlb.dtlb_4k.penalty");
 	struct tlb_facts *tlb = &b->own.tlb;
-	uint32_t first, second, beyond;
-	enum status st = by ? tlb_time_sizes(b, by, &first, &second, &beyond) : ST_MISSING;
+	struct tlb_by_time found;
+	enum status st = by ? tlb_time_sizes(b, by, &found) : ST_MISSING;
 
 	b->random = kept;
 	if (st != ST_OK)
 		return;
-	b->tlb_by_time.first = first;
-	b->tlb_by_time.second = second;
-	b->tlb_by_time.beyond = beyond;
-	if (tlb->dtlb_4k < first || tlb->dtlb_4k >= larger_ring(first))
-		tlb->dtlb_4k = (uint16_t)first;
-	if (second && (tlb->stlb_4k < second || tlb->stlb_4k > beyond))
-		tlb->stlb_4k = (uint16_t)beyond;
+	b->tlb_by_time = found;
+	if (!tlb_time_agrees(tlb->dtlb_4k, found.first, found.first_beyond))
+		tlb->dtlb_4k = (uint16_t)found.first;
+	if (found.second && !tlb_time_agrees(tlb->stlb_4k, found.second, found.second_beyond))
+		tlb->stlb_4k = (uint16_t)found.second_beyond;
 	b->tlb_timed = true;
 }
 

@@ -4,10 +4,12 @@
  * A ring of one line per page is compared with a ring of the same number of consecutive lines, which needs few pages: the extra time is the cost
  * of TLB misses. Rings grow by a third or a half. Disturbances only lengthen a pass, and a larger ring takes no less time per load than a smaller
  * one, so a ring's time is the minimum over its own passes and those of all larger rings. The largest ring without extra time is the capacity of
- * the first level; the largest ring on the plateau beyond it is the capacity of the second.
+ * the first level; the largest ring on the plateau beyond it is the capacity of the second. Each lies between two rings, which are then halved
+ * until they are a page or a 32nd apart.
  *
- * Not found: capacities between two rings, of which the smaller is taken; other page sizes; the ITLB. A busy sibling thread takes its share of
- * both levels: only the rest is found. */
+ * Not found: a second level that holds half as many pages as the L2 has lines; other page sizes; the ITLB. In a level of several ways the first
+ * pages too many cost little, so its capacity may be found a 16th too large. A busy sibling thread takes its share of both levels: only the rest is
+ * found. */
 #include "bench/measure/loop.h"
 
 #define PAGES_LEAST 16u
@@ -17,7 +19,11 @@
 #define PASSES 12u
 #define LOADS_LEAST 2048u  /* of a pass, so that its start and end are negligible */
 #define FIRST_MILLI 1500   /* cycles a load: Core 2's second level costs 2, Nehalem's and Zen's 7 */
+#define FINE_MILLI 500     /* of 65 pages in 64 entries of four ways five miss: half a cycle a load at 7 a miss */
+#define SECOND_FINE_MILLI 2000 /* of 522 pages in 512 entries of four ways a tenth miss: two cycles a load at 20 a walk */
 #define SECOND_MILLI 4000  /* a walk with cached page tables costs at least 10 more than a second-level hit */
+#define UNSEEN 16u         /* 1/N of a level: pages too many that cost less than is noticed (2048 entries of four ways, walks of 10 cycles: 4 %) */
+#define APART 32u          /* the rings on both sides of a capacity are at most 1/N apart, or a page */
 
 /* Pages after which the ring moves to the next line within a page, so that it spreads over all sets of the cache that holds it. */
 static uint32_t spread_of(const struct cpu *cpu, uint32_t lines)
@@ -27,6 +33,14 @@ static uint32_t spread_of(const struct cpu *cpu, uint32_t lines)
 	if (!l1 || !l2 || !l2->ways || lines * 64ull <= l1->bytes || l2->bytes / l2->ways <= PAGE_4K)
 		return 1;
 	return (uint32_t)(l2->bytes / l2->ways / PAGE_4K);
+}
+
+/* The largest ring: with the adjacent lines that a prefetcher brings it must fit in the L2. */
+static uint32_t pages_most(const struct cpu *cpu)
+{
+	const struct cpu_cache *l2 = cpu_cache(cpu, 2);
+
+	return l2 && l2->bytes / 128 < PAGES_MOST ? (uint32_t)(l2->bytes / 128) : PAGES_MOST;
 }
 
 /* Minimum cycles per load of a pass over a ring of `lines`, one per page or consecutive. It is the difference between a job of two passes and a
@@ -65,7 +79,28 @@ static void even_out(int64_t *milli, unsigned count)
 			milli[i - 1] = milli[i];
 }
 
-enum status tlb_time_sizes(struct bench *b, const struct row *r, uint32_t *first, uint32_t *second, uint32_t *beyond)
+bool tlb_time_agrees(uint32_t told, uint32_t holds, uint32_t beyond) { return told >= holds - holds / UNSEEN && told < beyond; }
+
+/* Halves the distance between a ring that a level holds and one that it does not. A ring is held if its pages take less than `most` longer than
+ * consecutive lines. */
+static enum status between(struct bench *b, const struct row *r, int64_t tick_micro, int64_t most_milli, uint32_t *holds, uint32_t *exceeds)
+{
+	enum status st = ST_OK;
+
+	while (st == ST_OK && *exceeds - *holds > 1 && *exceeds - *holds > *holds / APART) {
+		const uint32_t pages = (*holds + *exceeds) / 2;
+		int64_t in_pages, packed = 0;
+
+		st = least_cycles(b, r, pages, ORDER_PAGES, tick_micro, &in_pages);
+		if (st == ST_OK)
+			st = least_cycles(b, r, pages, ORDER_LINES, tick_micro, &packed);
+		if (st == ST_OK)
+			*(in_pages - packed < most_milli ? holds : exceeds) = pages;
+	}
+	return st;
+}
+
+enum status tlb_time_sizes(struct bench *b, const struct row *r, struct tlb_by_time *sizes)
 {
 	uint32_t rings[RINGS_MOST];
 	int64_t in_pages[RINGS_MOST], packed[RINGS_MOST], tick_micro;
@@ -77,8 +112,8 @@ enum status tlb_time_sizes(struct bench *b, const struct row *r, uint32_t *first
 	text_init(&ignored, why, sizeof(why));
 	enum status st = window_clock_agrees(b, &ignored) ? window_clock(b, &job, &tick_micro) : ST_MISSING;
 
-	*first = *second = *beyond = 0;
-	for (uint32_t pages = PAGES_LEAST; pages <= PAGES_MOST && count < RINGS_MOST && st == ST_OK; pages += bit_count(pages) == 1 ? pages / 2 : pages / 3) {
+	*sizes = (struct tlb_by_time){ 0 };
+	for (uint32_t pages = PAGES_LEAST; pages <= pages_most(b->cpu) && count < RINGS_MOST && st == ST_OK; pages += bit_count(pages) == 1 ? pages / 2 : pages / 3) {
 		rings[count] = pages;
 		st = least_cycles(b, r, pages, ORDER_PAGES, tick_micro, &in_pages[count]);
 		if (st == ST_OK)
@@ -96,17 +131,19 @@ enum status tlb_time_sizes(struct bench *b, const struct row *r, uint32_t *first
 	}
 	if (holds + 1 >= count)
 		return ST_MISSING;
-	*first = rings[holds];
+	sizes->first = rings[holds];
+	sizes->first_beyond = rings[holds + 1];
 	/* a ring of twice the first level lies on the plateau of the second, if there is one */
-	for (plateau = holds + 1; plateau + 1 < count && rings[plateau] < 2 * *first;)
+	for (plateau = holds + 1; plateau + 1 < count && rings[plateau] < 2 * sizes->first;)
 		plateau++;
 	const int64_t over = in_pages[plateau], most = over + (over > SECOND_MILLI ? over : SECOND_MILLI);
 
 	for (walked = plateau; walked < count && in_pages[walked] <= most;)
 		walked++;
-	if (walked < count) {
-		*second = rings[walked - 1];
-		*beyond = rings[walked];
-	}
-	return ST_OK;
+	st = between(b, r, tick_micro, in_pages[0] + FINE_MILLI, &sizes->first, &sizes->first_beyond);
+	if (walked == count || st != ST_OK)
+		return st;
+	sizes->second = rings[walked - 1];
+	sizes->second_beyond = rings[walked];
+	return between(b, r, tick_micro, over + SECOND_FINE_MILLI, &sizes->second, &sizes->second_beyond);
 }

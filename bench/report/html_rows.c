@@ -35,14 +35,41 @@ static void value_cell(struct html *h, const struct doc_node *row, const char *k
 		html_cell_milli(h, is_bandwidth(h, row) ? n->milli / 1000000000 : n->milli, 2);
 }
 
+/* Whether a processor's descriptor is that of the machine's cores of a kind, "p" or "e". */
+static bool is_of_kind(const struct html *h, const struct doc_node *machine, const char *descriptor, const char *kind)
+{
+	const uint8_t core_type = str_equal(kind, "p") ? CORE_TYPE_CORE : str_equal(kind, "e") ? CORE_TYPE_ATOM : 0;
+
+	for (unsigned i = 0; i < processor_count && core_type; i++) {
+		const struct processor *p = &processors[i];
+
+		if (!str_equal(p->name, descriptor) || p->core_type != core_type || !str_equal(p->vendor, doc_string(h->d, machine, "vendor")) ||
+		    doc_whole(h->d, machine, "family") != p->family)
+			continue;
+		for (unsigned k = 0; k < p->model_count; k++)
+			if (doc_whole(h->d, machine, "model") == p->models[k])
+				return true;
+	}
+	return false;
+}
+
+/* Whether the figure is of this row, or of a row of one kind of cores ("load.l1.latency@e"), and of the processor on which it was measured. */
+static bool is_published(const struct html *h, const struct published *p, const char *row)
+{
+	const struct doc_node *machine = doc_get(h->d, doc_root(h->d), "machine");
+	const size_t n = str_length(p->row);
+
+	if (str_equal(p->row, row))
+		return str_equal(p->processor, doc_string(h->d, machine, "descriptor"));
+	return str_length(row) > n && !memcmp(p->row, row, n) && row[n] == '@' && is_of_kind(h, machine, p->processor, row + n + 1);
+}
+
 static void published_cell(struct html *h, const struct doc_node *row)
 {
-	const char *descriptor = doc_string(h->d, doc_get(h->d, doc_root(h->d), "machine"), "descriptor");
-
 	for (unsigned i = 0; i < published_count; i++) {
 		const struct published *p = &published[i];
 
-		if (!str_equal(p->processor, descriptor) || !str_equal(p->row, doc_string(h->d, row, "name")))
+		if (!is_published(h, p, doc_string(h->d, row, "name")))
 			continue;
 		text_fmt(&h->t, "<td class=\"n\">");
 		html_milli(h, p->low_milli, p->low_milli % 1000 ? 1 : 0);

@@ -8,7 +8,6 @@
 #include "pmu/core/probe.h"
 #include "pmu/text.h"
 
-#define CORE_TYPE_CORE        0x40 /* CPUID 0x1A EAX[31:24] */
 #define MSR_BIOS_SIGN_ID      0x8B
 #define MSR_NETBURST_CCCR0    0x360 /* MSR_BPU_CCCR0 */
 #define MSR_MISC_ENABLE       0x1A0

@@ -21,7 +21,7 @@ figures=tables/processors/$name/published.csv
 [ -f "$figures" ] || { echo "no published figures of $name"; exit 2; }
 printf '%s, %s\n%-30s %10s %8s %12s %8s  %s\n' "$(jq -r .machine.brand "$run")" "$name" row measured spread published beside within
 grep -v '^#' "$figures" | tail -n +2 | cut -d, -f1-3 | while IFS=, read -r row low high; do
-	jq -r --arg row "$row" '.rows[] | select(.name == $row) | [.cycles // .value // "", .spread // "", if .status == "noisy" or .noise != "clean" or (.reason | test("noisy|disturbed")) then 1 else 0 end, .status] | @tsv' "$run" |
+	jq -r --arg row "$row" '.rows[] | select(.name == $row or .name == $row + "@p") | [.cycles // .value // "", .spread // "", if .status == "noisy" or .noise != "clean" or (.reason | test("noisy|disturbed")) then 1 else 0 end, .status] | @tsv' "$run" |
 		awk -v row="$row" -v low="$low" -v high="$high" -F'\t' '{
 			published = low == high ? low : low " to " high
 			if ($1 == "") { printf "%-30s %10s %8s %12s %8s  %s\n", row, "-", "-", published, "-", $4; exit }

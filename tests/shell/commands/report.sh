@@ -15,6 +15,11 @@ head -c "$(($(stat -c %s "$run/journal.jsonl") - 700))" "$run/journal.jsonl" >"$
 check "report_of_a_cut_journal_says_so" says 0 "journal.jsonl: cut short: read up to line [0-9]+, byte [0-9]+" "$s" report "$work/journal.jsonl" --out "$work/cut.html"
 check "report_of_a_cut_journal_shows_it" grep -E 'Incomplete results: cut short: read up to line' "$work/cut.html"
 check "report_escapes_strings" sh -c 'grep -q "&lt;script&gt;x&lt;/script&gt;" "$1" && ! grep -qi "<script" "$1"' - "$page"
+"$s" run --backend sim --machine alder-lake --suite load.l2.latency --out "$work/hybrid" >/dev/null
+"$s" report "$work/hybrid"/* --out "$work/hybrid.html" >/dev/null
+beside() { tr -d '\n' <"$work/hybrid.html" | grep -oE "<tr[^>]*>.{0,40}load\.l2\.latency@$1.*" | grep -oE '<td class="n">[0-9]+ cycles</td>' | head -1; }
+check "report_shows_published_figures_of_large_cores" test "$(beside p)" = '<td class="n">15 cycles</td>'
+check "report_shows_published_figures_of_small_cores" test "$(beside e)" = '<td class="n">20 cycles</td>'
 check "report_refers_to_nothing" sh -c '! grep -nEi "https?:|src=|url\(|@import|<link [^>]*href=\"[^d]" "$1"' - "$page"
 mkdir "$work/empty"
 check "report_refuses_no_operand" refuses "one run is expected" "$s" report

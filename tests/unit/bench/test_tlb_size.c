@@ -1,6 +1,7 @@
 /* The TLB's levels are measured where CPUID does not enumerate them, so that rows about pages have the expected values whatever their sizes. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,20 +92,35 @@ static void test_first_level_of_any_size_is_found(void **state)
 	first_level("haswell-ep", "large_entries", "8");
 }
 
-/* Without counters both levels are found by the time of rings of 16, 24, 32, 48 ... pages. */
-static void by_time(const char *machine, const char *entries, const char *second_entries, const char *remark, int64_t penalty_milli)
+/* Without counters both levels are found by time: between rings of 16, 24, 32, 48 ... pages, then to a 32nd. In `ways` ways a number a 16th too large
+ * may be found. The rows of sizes quote `first_told` and `second_told`, NULL: what is told agrees. */
+static void by_time(const char *machine, const char *entries, const char *ways, const char *second_entries, const char *second_ways, const char *first_told, const char *second_told, int64_t penalty_milli)
 {
 	static struct loop_run r;
-	const char *const fields[][3] = { { "pmu", "version", "0" }, { "pmu", "general", "0" }, { "pmu", "fixed", "0" }, { "pmu", "pebs_format", "unknown" },
-		{ "pmu", "load_latency", "0" }, { "dtlb", "entries", entries }, { "stlb", "entries", second_entries } };
+	unsigned holds, at_most;
+	const unsigned first = (unsigned)atoi(entries), second = (unsigned)atoi(second_entries);
+	const char *const fields[][3] = { { "dtlb", "ways", ways }, { "pmu", "version", "0" }, { "pmu", "general", "0" }, { "pmu", "fixed", "0" }, { "pmu", "pebs_format", "unknown" },
+		{ "pmu", "load_latency", "0" }, { "dtlb", "entries", entries }, { "stlb", "ways", second_ways }, { "stlb", "entries", second_entries } };
 	char *text = loop_machine(machine, fields, COUNT_OF(fields));
 
 	loop_open(&r, text);
-	loop_suite(&r, "tlb.dtlb_4k.penalty");
-	assert_int_equal(r.host.result_count, 1);
-	assert_int_equal(r.host.results[0].status, ROW_UNPROVEN);
-	assert_string_equal(r.host.results[0].remark, remark);
-	assert_in_range(r.host.results[0].value_milli, penalty_milli - 100, penalty_milli + 100);
+	loop_suite(&r, "tlb.dtlb_4k.penalty,size.dtlb_4k.entries,size.stlb_4k.entries");
+	assert_int_equal(r.host.result_count, 3);
+	const struct row_result *penalty = memory_host_result(&r.host, "tlb.dtlb_4k.penalty");
+	assert_int_equal(penalty->status, ROW_UNPROVEN);
+	assert_int_equal(sscanf(penalty->remark, "the DTLB holds %u pages of 4 KiB, its second level at most %u: found by time", &holds, &at_most), 2);
+	assert_in_range(holds, first - first / 32, first + first / 16);
+	assert_in_range(at_most, second, second + second / 16 + second / 32);
+	assert_in_range(penalty->value_milli, penalty_milli - 100, penalty_milli + 100);
+	for (unsigned i = 0; i < 2; i++) {
+		const struct row_result *size = memory_host_result(&r.host, i ? "size.stlb_4k.entries" : "size.dtlb_4k.entries");
+		const int64_t expected = (i ? second : first) * 1000ll, least = expected - expected / 32, most = expected + expected / 16;
+		const char *told = i ? second_told : first_told;
+
+		assert_int_equal(size->status, ROW_UNPROVEN);
+		assert_in_range(size->value_milli, least, most);
+		assert_string_equal(size->remark, told ? told : "");
+	}
 	loop_close(&r);
 	free(text);
 }
@@ -112,9 +128,11 @@ static void by_time(const char *machine, const char *entries, const char *second
 static void test_levels_are_found_by_time_without_counters(void **state)
 {
 	(void)state;
-	by_time("nehalem-ep", "64", "512", "the DTLB holds 64 pages of 4 KiB, its second level at most 512: found by time", 7000);
-	by_time("nehalem-ep", "32", "1024", "the DTLB holds 32 pages of 4 KiB, its second level at most 1536: found by time", 7000);
-	by_time("nehalem-ep", "128", "2048", "the DTLB holds 128 pages of 4 KiB, its second level at most 3072: found by time", 7000);
+	by_time("nehalem-ep", "64", "4", "512", "4", NULL, NULL, 7000);
+	by_time("nehalem-ep", "32", "4", "1024", "4", "CPUID or the tables tell 64", "CPUID or the tables tell 512", 7000);
+	by_time("nehalem-ep", "72", "72", "1536", "12", "CPUID or the tables tell 64", "CPUID or the tables tell 512", 7000);
+	by_time("skylake-sp", "128", "4", "2048", "4", "CPUID or the tables tell 64", "CPUID or the tables tell 1536", 9000);
+	by_time("skylake-sp", "96", "6", "2816", "11", "CPUID or the tables tell 64", "CPUID or the tables tell 1536", 9000);
 }
 
 /* The rows of sizes have the machine's exact numbers of entries, and quote CPUID's or the descriptor's if different; second NULL: there is no such level. */
