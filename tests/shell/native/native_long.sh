@@ -11,7 +11,7 @@ kill -- "-$neighbour" 2>/dev/null
 # contradictions FILE...: prints them; none is status 0
 contradictions() {
 	local f bad=0
-	for f in "$@"; do jq -r -f tests/shell/commands/contradictions.jq "$f" >"$work/found" || return 2; [ ! -s "$work/found" ] || { echo "$f:"; cat "$work/found"; bad=1; }; done
+	for f in "$@"; do jq -r -f tests/shell/native/contradictions.jq "$f" >"$work/found" || return 2; [ ! -s "$work/found" ] || { echo "$f:"; cat "$work/found"; bad=1; }; done
 	return $bad
 }
 check "native_runs_contradict_themselves_nowhere" contradictions "$work"/runs/*/results.json
