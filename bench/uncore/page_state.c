@@ -12,6 +12,10 @@
 #define FEW_MILLI 100
 #define OPEN_MILLI 50 /* page hits per load of a chase through many pages: each is up to a half shorter, so that more of them are not its latency */
 #define SAME_MILLI 5
+#define LONGER_PERMILLE 20 /* by which a load may take more time where no DRAM page was open */
+#define FEWER 4u
+#define SLOT 2u         /* of the mapping: behind the row's own two */
+#define PAIRS 3u
 
 enum { READS, ACTIVATES, PRECHARGES, CONCEPTS };
 static const char *const counted[CONCEPTS] = { "channel.read", "channel.activate.read", "channel.precharge.page_miss" };
@@ -40,7 +44,7 @@ static enum status count(struct loop *l, unsigned set, uint64_t sums[CONCEPTS], 
 		}
 	}
 	*why = "its memory controller could not be counted";
-	st = uncore_socket(b->a, &b->uncore, b->core, &socket);
+	st = l->row->node ? uncore_socket_of_node(b->a, &b->uncore, cores_node(b, l->row->node), &socket) : uncore_socket(b->a, &b->uncore, b->core, &socket);
 	if (st == ST_OK)
 		st = b->a->ops->map(b->a->self, &lock);
 	if (st != ST_OK)
@@ -75,18 +79,97 @@ static void add(struct text *t, const char *what, int64_t milli)
 	text_fixed(t, milli, 3);
 }
 
-/* A chase in random order through all pages of an array, where the memory controller holds a large part of the array open. */
+/* The address of the first node in a part of a working set's mapping. */
+static uint64_t first_node(const struct working_set *w, uint64_t offset)
+{
+	while (!*(const uint64_t *)mapping_at(&w->map, offset))
+		offset += w->shape.line_bytes;
+	return w->map.va + offset;
+}
+
+/* Pairs of windows over arrays as large as the chase's, each window in one that no window has visited, after a lap of the chase itself: their DRAM pages are
+ * not open. They have a quarter of the nodes, so that few share a DRAM page. */
+static enum status unvisited_windows(struct loop *l, struct working_set *w, unsigned pairs, struct pair *tsc)
+{
+	struct bench *b = l->b;
+	struct working_set *row = &l->sets[0];
+	struct window out = { .tsc = 0 };
+	enum status st = window_prepare(b, l->row, w, WINDOW_TEST, w->shape.nodes, &l->job);
+
+	if (st == ST_OK)
+		st = window_prepare(b, l->row, row, WINDOW_TEST, row->shape.nodes, &l->job);
+	if (st == ST_OK)
+		st = window_units(b, row, row->shape.nodes, NULL, 0, &out, &l->job);
+	for (unsigned i = 0; st == ST_OK && i < 2 * pairs; i++) {
+		w->at = first_node(w, i * row->shape.span_bytes);
+		st = window_units(b, w, w->window * (1 + i % 2), NULL, 0, &out, &l->job);
+		*(i % 2 ? &tsc[i / 2].longer : &tsc[i / 2].shorter) = (int64_t)out.tsc;
+	}
+	return st;
+}
+
+/* *permille: how much more time a load takes where its DRAM page was not open before the window. */
+static enum status unvisited(struct loop *l, struct row_result *out, int64_t *permille)
+{
+	struct bench *b = l->b;
+	const unsigned pairs = b->a->kind == ACCESS_SIM ? 1 : PAIRS;
+	struct working_set w = { .kernel = l->sets[0].kernel, .shape = l->sets[0].shape };
+	struct pair tsc[PAIRS] = { { 0, 0 } };
+	struct slope row, again = { .value_micro = 0 };
+	enum status st = reduce_slope(b->tsc[0], l->pairs, l->sets[0].window, l->row->statistic, &row);
+
+	w.shape.region_nodes = w.shape.nodes / FEWER;
+	w.window = w.shape.region_nodes / 2;
+	w.shape.nodes = 2 * pairs * w.shape.region_nodes;
+	w.shape.bytes = w.shape.nodes * (uint64_t)w.shape.line_bytes;
+	w.shape.span_bytes *= 2 * pairs;
+	if (st == ST_OK)
+		st = window_set_up(b, &w, SLOT, out);
+	if (st == ST_OK)
+		st = unvisited_windows(l, &w, pairs, tsc);
+	if (st == ST_OK)
+		st = reduce_slope(tsc, pairs, w.window, STAT_MEDIAN, &again);
+	if (st == ST_OK && row.value_micro <= 0)
+		st = ST_RANGE;
+	*permille = st == ST_OK ? mul_div(again.value_micro - row.value_micro, 1000, row.value_micro) : 0;
+	const enum status back = w.mapped ? b->a->ops->unmap(b->a->self, &w.map) : ST_OK;
+
+	return st == ST_OK ? back : st;
+}
+
+/* A chase in random order through an array of which the memory controller holds a part open. */
 static void random_row(struct loop *l, struct row_result *out)
 {
+	const bool sparse = l->row->order == ORDER_SPARSE && l->row->baseline != BASELINE_OPEN_PAGES;
 	struct pages p;
 	struct text reason;
 	const char *why;
+	int64_t permille;
+	enum status st = ST_OK;
+	bool few = false;
 
-	if (l->row->order != ORDER_REGIONS || out->status != ROW_OK || pages_of(l, 0, &p, &why) != ST_OK || p.hits <= OPEN_MILLI)
+	if ((l->row->order != ORDER_REGIONS && !sparse) || out->status != ROW_OK)
 		return;
-	out->status = ROW_UNPROVEN;
 	text_init(&reason, out->reason, sizeof(out->reason));
-	add(&reason, "its pages are few for DRAM's banks, hit per load:", p.hits);
+	const uint64_t from = l->sets[0].at;
+
+	if (pages_of(l, 0, &p, &why) == ST_OK) {
+		few = p.hits > OPEN_MILLI;
+		if (few)
+			add(&reason, "its pages are few for DRAM's banks, hit per load:", p.hits);
+		/* The lines of this window do not stay in the last level, which a later row would find there. */
+		l->sets[0].at = from;
+		st = sparse ? window_prepare(l->b, l->row, &l->sets[0], WINDOW_TEST, l->sets[0].window, &l->job) : ST_OK;
+	} else if (sparse && !l->sets[0].shape.piece_bytes) {
+		st = unvisited(l, out, &permille);
+		few = st == ST_OK && permille > LONGER_PERMILLE;
+		if (few)
+			add(&reason, "its pages are few for DRAM's banks; where none was open before, a load takes more time by a part of", permille);
+	}
+	if (few)
+		out->status = ROW_UNPROVEN;
+	if (st != ST_OK)
+		row_failed(out, st, &l->job, "a chase in memory with other pages open");
 }
 
 void page_state_row(struct loop *l, struct row_result *out)

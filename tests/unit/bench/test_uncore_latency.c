@@ -209,27 +209,48 @@ static void test_page_state_is_proved_by_the_memory_controller(void **state)
 	page_rows("core2", "1", "8192", ROW_UNPROVEN, ROW_UNPROVEN);
 }
 
-/* A chase through all of an array is not memory's latency where the banks hold a third of the array open: 132 cycles for 191. */
+/* Rows in memory where the banks hold a part of their array open: `why` is in the reason of each, NULL: they are ok. */
+static void rows_of_few_pages(const char *machine, const char *list, const char *rows_asked, unsigned rows_there, const char *why)
+{
+	char *text = loop_built_in_changed(machine, list);
+	unsigned there = 0;
+
+	loop_open(&r, text);
+	loop_suite(&r, rows_asked);
+	for (unsigned i = 0; i < r.host.result_count; i++) {
+		const struct row_result *row = &r.host.results[i];
+
+		if (row->status == ROW_UNSUPPORTED)
+			continue;
+		there++;
+		fprintf(stderr, "%s, %s, %s: %s, %lld, %s\n", machine, list, row->name, row_status_name(row->status), (long long)row->value_milli, row->reason);
+		assert_int_equal(row->status, why ? ROW_UNPROVEN : ROW_OK);
+		assert_true(!why || strstr(row->reason, why));
+	}
+	assert_int_equal(there, rows_there);
+	loop_close(&r);
+	free(text);
+}
+
+/* A chase in random order is not memory's latency where the banks hold a part of its array open: through an L3 of 4 MiB six times 132 cycles for 191, over 32 MiB
+ * 178 for 191. Counts show it, or that loads take longer in memory not visited before. */
 static void test_page_state_of_a_chase_through_few_pages(void **state)
 {
 	(void)state;
-	static const struct { const char *list; enum row_status status; } cases[] = {
-		{ "l3.bytes=4194304,dram.channels=2,dram.open_page=1,dram.banks=256,dram.page_bytes=16384,dram.page_hit_ps=25000,dram.page_miss_ps=5000", ROW_UNPROVEN },
-		{ "l3.bytes=4194304,dram.channels=2,dram.open_page=1,dram.banks=16,dram.page_bytes=8192,dram.page_hit_ps=25000,dram.page_miss_ps=5000", ROW_OK },
-		{ "l3.bytes=4194304,dram.channels=2,dram.open_page=0,dram.banks=256,dram.page_bytes=16384", ROW_OK },
-	};
-
-	for (unsigned i = 0; i < COUNT_OF(cases); i++) {
-		char *text = loop_built_in_changed("nehalem-ep", cases[i].list);
-		loop_open(&r, text);
-		loop_suite(&r, "load.dram_local_big.latency");
-		const struct row_result *row = memory_host_result(&r.host, "load.dram_local_big.latency");
-		fprintf(stderr, "%s: %s, %lld, %s\n", cases[i].list, row_status_name(row->status), (long long)row->value_milli, row->reason);
-		assert_int_equal(row->status, cases[i].status);
-		assert_true(row->status == ROW_OK || strstr(row->reason, "hit per load: 0."));
-		loop_close(&r);
-		free(text);
-	}
+#define BANKS(open, banks, bytes) "l3.bytes=4194304,dram.channels=2,dram.open_page=" #open ",dram.banks=" #banks ",dram.page_bytes=" #bytes ",dram.page_hit_ps=25000,dram.page_miss_ps=5000"
+#define SPARSE "load.dram_local.*,load.dram_remote.*,load.dram_distant.*"
+	rows_of_few_pages("nehalem-ep", BANKS(1, 256, 16384), "load.dram_local_big.latency", 1, "hit per load: 0.");
+	rows_of_few_pages("nehalem-ep", BANKS(1, 16, 8192), "load.dram_local_big.latency", 1, NULL);
+	rows_of_few_pages("nehalem-ep", BANKS(0, 256, 16384), "load.dram_local_big.latency", 1, NULL);
+	rows_of_few_pages("nehalem-ep", BANKS(1, 256, 16384), SPARSE, 4, "hit per load: 0.");
+	rows_of_few_pages("nehalem-ep", BANKS(1, 16, 8192), SPARSE, 4, NULL);
+	rows_of_few_pages("skylake", BANKS(1, 256, 16384), SPARSE, 2, "where none was open before");
+	rows_of_few_pages("skylake", BANKS(1, 256, 16384) ",dram.channels=8", SPARSE, 2, "where none was open before"); /* all of them open: 157 cycles for 259 */
+	rows_of_few_pages("skylake", BANKS(1, 16, 8192), SPARSE, 2, NULL);
+	rows_of_few_pages("core2", "dram.channels=2,dram.open_page=1,dram.banks=128,dram.page_bytes=16384", SPARSE, 4, "where none was open before");
+	rows_of_few_pages("skylake", BANKS(0, 256, 16384), SPARSE, 2, NULL);
+#undef BANKS
+#undef SPARSE
 }
 
 int main(void)
