@@ -9,9 +9,9 @@ static const char *const k_chase_cold[] = { "k_chase_cold", NULL };
 static const char *const k_chase_matrix[] = { "k_chase", "k_chase_open", NULL };
 static const char *const k_chase_loaded[] = { "k_chase_stop", "k_chase_stop_cold", NULL };
 static const char *const k_share_add[] = { "k_share_add", NULL };
-static const char *const k_read[] = { "k_read_avx512", "k_read_avx", "k_read_halves_avx", "k_read_sse2", NULL };
+static const char *const k_read[] = { "k_read_avx512", "k_read_avx", "k_read_short_avx", "k_read_sse2", NULL };
 /* In the L1 the widest loop must not wait for itself: up to four loads of 64 bytes a cycle. */
-static const char *const k_read_l1[] = { "k_read_long_avx512", "k_read_avx", "k_read_halves_avx", "k_read_sse2", NULL };
+static const char *const k_read_l1[] = { "k_read_long_avx512", "k_read_avx", "k_read_short_avx", "k_read_sse2", NULL };
 static const char *const k_write[] = { "k_write_avx512", "k_write_avx", "k_write_sse2", "k_write_short_sse2", NULL };
 static const char *const k_write_nt[] = { "k_write_nt_avx512", "k_write_nt_avx", "k_write_nt_sse2", NULL };
 static const char *const k_copy[] = { "k_copy_avx512", "k_copy_avx", "k_copy_short_avx", "k_copy_sse2", "k_copy_short_sse2", NULL };

@@ -3,8 +3,8 @@
  * STREAM is likwid-bench's: stream (our triad), copy, load (read), store (write), update (copy onto itself), daxpy (triad that adds to its own
  * array). Arrays of BYTES each a thread (a power of two) are mapped once and are the same for all, and all run in this process: likwid-bench's
  * kernels from the file LIKWID-BENCH (tests/bench/likwid.c). Each of the three has choices: ours vector widths and offsets between the arrays, as
- * bench/measure/vector_width.c has them, likwid-bench its variants, gcc's loop the offsets. A round runs a short window of each choice, and that with the
- * least median of all rounds so far is taken; then GOES windows of each of the three by turns and each as long, of which the best counts. Who begins
+ * bench/measure/vector_width.c has them, likwid-bench its variants, gcc's loop the offsets. A round runs a window of each choice, and that with the
+ * least median of all windows so far is taken; then GOES windows of each of the three by turns and twice as long, of which the best counts. Who begins
  * changes from round to round.
  *
  * A window goes on where the last one ended: over whole arrays that fit in a cache, over pieces of larger ones. What is timed follows an untimed
@@ -29,18 +29,20 @@
 #define THREADS_MAX 2
 #define KERNELS 7
 #define VARIANTS 6
-#define CHOICES 14
+#define CHOICES 21
 #define ROUNDS_MAX 1000
 #define FIRST_TRIES 3         /* of each choice in the first round */
 #define GOES 3
+#define WINDOWS_MAX (ROUNDS_MAX * (1 + GOES) + FIRST_TRIES)
 #define WINDOW_NS 20000000u
 #define PIECE_BYTES (16u << 20) /* of an array that no cache holds */
 #define OFFSET_MOST 4096u
 
-/* Bytes between arrays, as bench/measure has them: half a page and a line, and none. likwid-bench's arrays are each at the beginning of a page. */
-static const uint64_t offsets[] = { 2112, 0 };
-#define OFFSETS (sizeof(offsets) / sizeof(offsets[0]))
+/* Bytes between arrays: as bench/measure has them, half a page and a line, and none; and as likwid-bench's, each at the beginning of another page, since
+ * which physical pages a contender has makes 2 % in the L2. */
 #define LIKWID_OFFSET 4096u
+static const uint64_t offsets[] = { 2112, 0, LIKWID_OFFSET };
+#define OFFSETS (sizeof(offsets) / sizeof(offsets[0]))
 
 typedef uint64_t kernel_of_stream(double *a, const double *b, const double *c, uint64_t iterations, uint64_t mask, uint64_t at);
 typedef void loop_of_stream(double *a, const double *b, const double *c, size_t n);
@@ -68,8 +70,8 @@ enum { OURS, LIKWID, GCC, CONTENDERS };
 struct contender {
 	struct choice choice[CHOICES];
 	unsigned choices, taken;
-	uint64_t ns[CHOICES][ROUNDS_MAX + FIRST_TRIES]; /* of the tries so far */
-	unsigned tries;
+	uint64_t ps[CHOICES][WINDOWS_MAX]; /* a piece, of the windows so far */
+	unsigned windows[CHOICES];
 };
 
 struct race {
@@ -142,7 +144,7 @@ C_LOOP loop_daxpy(double *restrict a, const double *b, const double *restrict c,
 		a[i] = a[i] + 3.0 * c[i];
 }
 
-#define NAMES_OF(name) { name "_avx512", name "_avx", name "_halves_avx", name "_short_avx", name "_sse2", name "_short_sse2" }
+#define NAMES_OF(name) { name "_avx512", name "_avx", name "_short_avx", name "_sse2", name "_short_sse2" }
 #define TRIADS { "k_triad_avx512", "k_triad_avx512_fma", "k_triad_avx", "k_triad_avx_fma", "k_triad_short_avx_fma", "k_triad_sse2", "k_triad_grouped_sse2" }
 static const struct stream streams[] = {
 	{ "stream", { TRIADS, NAMES_OF("k_triad_nt") }, { loop_triad, loop_triad_nt }, 3, 1, 2, 24, { 0, 1, 2 } },
@@ -227,27 +229,31 @@ static int by_size(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* One more try of each choice. The first thread keeps the book; all read it behind the barrier of the next window. */
+/* The first thread keeps the book of windows. */
+static void record(const struct runner *r, struct contender *c, unsigned which, uint64_t ns, uint64_t pieces)
+{
+	if (!r->cpu)
+		c->ps[which][c->windows[which]++] = ns * 1000 / pieces;
+}
+
+/* One more try of each choice, and which has the least median. All read that behind the barrier of the next window. */
 static void try_all(struct runner *r, struct contender *c, unsigned round)
 {
-	const uint64_t pieces = r->pieces / 8 + 1;
-	uint64_t sorted[ROUNDS_MAX + FIRST_TRIES], least = UINT64_MAX;
+	static uint64_t sorted[WINDOWS_MAX];
+	const uint64_t pieces = r->pieces / 2 + 1;
+	uint64_t least = UINT64_MAX;
 
 	for (unsigned i = 0; i < c->choices && c->choices > 1; i++) {
 		const unsigned which = (i + round) % c->choices;
-		const uint64_t ns = window(r, &c->choice[which], pieces);
-		if (!r->cpu)
-			c->ns[which][c->tries] = ns;
+
+		record(r, c, which, window(r, &c->choice[which], pieces), pieces);
 	}
-	if (!r->cpu) {
-		c->tries++;
-		for (unsigned which = 0; which < c->choices && c->choices > 1; which++) {
-			memcpy(sorted, c->ns[which], c->tries * sizeof(*sorted));
-			qsort(sorted, c->tries, sizeof(*sorted), by_size);
-			if (sorted[c->tries / 2] < least) {
-				least = sorted[c->tries / 2];
-				c->taken = which;
-			}
+	for (unsigned which = 0; which < c->choices && c->choices > 1 && !r->cpu; which++) {
+		memcpy(sorted, c->ps[which], c->windows[which] * sizeof(*sorted));
+		qsort(sorted, c->windows[which], sizeof(*sorted), by_size);
+		if (sorted[c->windows[which] / 2] < least) {
+			least = sorted[c->windows[which] / 2];
+			c->taken = which;
 		}
 	}
 	meet(r);
@@ -267,7 +273,7 @@ static void *run(void *argument)
 {
 	struct runner *r = argument;
 	struct race *const all = r->race;
-	const struct contender *const c = all->contender;
+	struct contender *const c = all->contender;
 	cpu_set_t set;
 
 	CPU_ZERO(&set);
@@ -276,13 +282,14 @@ static void *run(void *argument)
 	set_window(r, &c[OURS].choice[0]);
 	for (unsigned round = 0; round < all->rounds; round++) {
 		for (unsigned i = 0; i < CONTENDERS * (round ? 1 : FIRST_TRIES); i++)
-			try_all(r, &all->contender[i % CONTENDERS], round + i / CONTENDERS);
+			try_all(r, &c[i % CONTENDERS], round + i / CONTENDERS);
 		for (unsigned i = 0; i < GOES * CONTENDERS; i++) {
 			const unsigned who = (i + round) % CONTENDERS;
 			if (!c[who].choices)
 				continue;
 			const uint64_t ns = window(r, &c[who].choice[c[who].taken], r->pieces);
 			const double speed = (double)(all->threads * r->pieces * all->piece) * all->stream->element_bytes / 8 / (double)ns;
+			record(r, &c[who], c[who].taken, ns, r->pieces);
 			if (!r->cpu && speed > all->best[round][who])
 				all->best[round][who] = speed;
 		}

@@ -10,7 +10,7 @@ static const struct { const char *name; enum kernel_start start; } starts[] = {
 	{ "k_chase", START_CHASE }, { "k_flush_chain", START_CHASE },
 	{ "k_touch_chain", START_CHASE }, { "k_dirty_chain", START_CHASE },
 	{ "k_touch", START_STEP }, { "k_flush", START_STEP },
-	{ "k_triad_grouped_sse2", START_STREAMS }, { "k_triad_short_avx_fma", START_STREAMS }, { "k_read_halves_avx", START_STREAMS }, { "k_read_long_avx512", START_STREAMS }, { "k_copy_short_avx", START_STREAMS },
+	{ "k_triad_grouped_sse2", START_STREAMS }, { "k_triad_short_avx_fma", START_STREAMS }, { "k_read_short_avx", START_STREAMS }, { "k_read_long_avx512", START_STREAMS }, { "k_copy_short_avx", START_STREAMS },
 	{ "k_copy_short_sse2", START_STREAMS }, { "k_write_short_sse2", START_STREAMS }, { "k_triad_sse2", START_STREAMS }, { "k_triad_nt_sse2", START_STREAMS },
 	{ "k_triad_avx", START_STREAMS }, { "k_triad_nt_avx", START_STREAMS },
 	{ "k_triad_avx_fma", START_STREAMS }, { "k_triad_avx512_fma", START_STREAMS },
