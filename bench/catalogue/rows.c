@@ -32,7 +32,7 @@ const struct row rows[] = {
 	    .prefetch = PREFETCH_OFF, .window = 4096, .source = SOURCE_L1, .proofs = proof_l1, .budget = 200000, .revision = 3, .suites = BOTH)
 	ROW("load.l2.latency", "load to use, line in the L2 cache", .kind = KIND_LATENCY, .unit = UNIT_CYCLES, .kernels = k_chase, .target = TARGET_L2,
 	    .order = ORDER_LINES, .page_bytes = PAGE_2M, .prepare = PREPARE_WARM, .baseline = BASELINE_NONE, .statistic = STAT_MINIMUM,
-	    .prefetch = PREFETCH_OFF, .window = 4096, .source = SOURCE_L2, .proofs = proof_l2, .budget = 200000, .revision = 4, .suites = BOTH)
+	    .prefetch = PREFETCH_OFF, .window = 4096, .source = SOURCE_L2, .proofs = proof_l2, .budget = 200000, .revision = 5, .suites = BOTH)
 	ROW("load.l3.latency", "load to use, line in the L3 cache, in no other core's caches", .kind = KIND_LATENCY, .unit = UNIT_CYCLES, .kernels = k_chase,
 	    .target = TARGET_L3, .order = ORDER_LINES, .page_bytes = PAGE_2M, .prepare = PREPARE_WARM, .baseline = BASELINE_NONE, .statistic = STAT_MEDIAN,
 	    .prefetch = PREFETCH_OFF, .window = 4096, .source = SOURCE_L3_UNSHARED, .proofs = proof_l3, .budget = 250000, .revision = 4,
@@ -49,7 +49,7 @@ const struct row rows[] = {
 	ROW("load.l2.penalty", "the additional cost of a load that hits the L2 instead of the L1", .kind = KIND_PENALTY, .unit = UNIT_CYCLES, .kernels = k_chase,
 	    .target = TARGET_L2, .order = ORDER_LINES, .page_bytes = PAGE_2M, .prepare = PREPARE_WARM, .baseline = BASELINE_L1, .statistic = STAT_MINIMUM,
 	    .prefetch = PREFETCH_OFF, .window = 4096, .source = SOURCE_L2, .proofs = proof_l2, .confirmed_by = "load.l2.latency", .budget = 250000,
-	    .revision = 5, .suites = BOTH)
+	    .revision = 6, .suites = BOTH)
 	ROW("load.l3.penalty", "the additional cost of a load that hits the L3 instead of the L1", .kind = KIND_PENALTY, .unit = UNIT_CYCLES, .kernels = k_chase,
 	    .target = TARGET_L3, .order = ORDER_LINES, .page_bytes = PAGE_2M, .prepare = PREPARE_WARM, .baseline = BASELINE_L1, .statistic = STAT_MEDIAN,
 	    .prefetch = PREFETCH_OFF, .window = 4096, .source = SOURCE_L3_UNSHARED, .proofs = proof_l3, .confirmed_by = "load.l3.latency",
@@ -66,7 +66,7 @@ const struct row rows[] = {
 	ROW("tlb.stlb_walk_4k.penalty", "a load that misses both TLB levels: a walk with its entries cached", .kind = KIND_PENALTY, .unit = UNIT_CYCLES,
 	    .kernels = k_chase, .target = TARGET_STLB, .order = ORDER_PAGE_GROUPS, .page_bytes = PAGE_4K, .prepare = PREPARE_WARM,
 	    .baseline = BASELINE_PACKED, .statistic = STAT_MINIMUM, .prefetch = PREFETCH_OFF, .window = 4096, .source = SOURCE_L2, .proofs = proof_walk_l2,
-	    .budget = 320000, .revision = 9, .suites = BOTH)
+	    .budget = 320000, .revision = 10, .suites = BOTH)
 
 	ROW("tlb.walk_2m.penalty", "a load whose 2 MiB page misses the TLB: a walk with its entries cached", .kind = KIND_PENALTY,
 	    .unit = UNIT_CYCLES, .kernels = k_chase, .target = TARGET_STLB, .order = ORDER_PAGES, .page_bytes = PAGE_2M, .prepare = PREPARE_WARM,

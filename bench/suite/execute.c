@@ -9,6 +9,7 @@
 #include "bench/multicore/multicore.h"
 #include "bench/sampling/priority.h"
 #include "bench/sampling/sample.h"
+#include "bench/suite/l2_port.h"
 #include "bench/uncore/page_state.h"
 #include "bench/uncore/uncore_latency.h"
 
@@ -83,6 +84,22 @@ static void judge_tlb(struct bench *b, const struct row *r, struct row_result *o
 	str_copy(out->reason, sizeof(out->reason), "the data TLB keeps pages of 2 MiB as pieces of 4 KiB, and no counter is left for its misses");
 }
 
+/* Whether the value is the time of single lines from the L2: of loads, of code or of page tables. */
+static bool of_l2_hits(const struct row *r)
+{
+	const bool one = r->kind == KIND_LATENCY || r->kind == KIND_PENALTY;
+
+	return one && row_is_of_loop(r) && (r->pair ? r->pair->code == CODE_LINES_L2 || r->pair->code == CODE_PAGES_WALK : r->source == SOURCE_L2);
+}
+
+static void judge_l2_port(struct bench *b, const struct row *r, struct row_result *out)
+{
+	if (!of_l2_hits(r) || out->status != ROW_OK || !l2_port_delays(b))
+		return;
+	out->status = ROW_UNPROVEN;
+	str_copy(out->reason, sizeof(out->reason), "the L2's port is busy longer with a line than a hit takes: independent loads take as long as a chase");
+}
+
 static void run(struct bench *b, const struct row *r, struct row_result *out)
 {
 	struct uncore_latency_loop beside;
@@ -131,4 +148,5 @@ void execute_row(struct bench *b, const struct row *r, struct row_result *out)
 	tlb_size_look(b, r);
 	run(b, r, out);
 	judge_tlb(b, r, out);
+	judge_l2_port(b, r, out);
 }

@@ -280,6 +280,39 @@ static void test_loop_walks_behind_any_replacement_are_right_or_unproven(void **
 	}
 }
 
+/* An L2 whose port takes longer for a line than a hit does makes a chase wait for the port, which hides a part of walks too. */
+static void test_loop_l2_port_that_takes_longer_than_a_hit(void **state)
+{
+	static const struct { const char *machine, *fields; enum row_status status; } cases[] = {
+		{ "nehalem-ep", "l2.cycles=10,l2.busy_cycles=17", ROW_UNPROVEN }, { "nehalem-ep", "l2.cycles=10,l2.busy_cycles=11", ROW_UNPROVEN },
+		{ "nehalem-ep", "l2.cycles=10,l2.busy_cycles=8", ROW_OK }, { "nehalem-ep", "l2.cycles=10,l2.busy_cycles=0", ROW_OK },
+		{ "skylake-sp", "l2.busy_cycles=30", ROW_UNPROVEN }, { "haswell-ep", "l2.busy_cycles=30", ROW_UNPROVEN }, { "haswell-ep", "l2.busy_cycles=4", ROW_OK },
+	};
+	static struct loop_run r;
+
+	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+		char *changed = loop_built_in_changed(cases[i].machine, cases[i].fields);
+		unsigned missed, judged = 0;
+
+		loop_open(&r, changed);
+		loop_suite(&r, "load.l2.*,tlb.stlb_walk_4k.*,frontend.l1i_l2.*,frontend.itlb_walk.*");
+		for (unsigned k = 0; k < r.host.result_count; k++) {
+			const struct row_result *row = &r.host.results[k];
+
+			print_message("%s, %s, %s: %s, %lld, %s\n", cases[i].machine, cases[i].fields, row->name, row_status_name(row->status), (long long)row->value_milli, row->reason);
+			assert_int_equal(row->status, cases[i].status);
+			assert_true(row->status == ROW_OK || strstr(row->reason, "port is busy longer"));
+			judged++;
+		}
+		assert_int_equal(judged, 5);
+		if (cases[i].status == ROW_OK)
+			assert_int_equal(loop_meets(&r, changed, &missed), 5);
+		loop_close(&r);
+		free(changed);
+	}
+}
+
 /* Pages of 2 MiB in pieces of 4 KiB leave a chase so few DRAM pages that a random order finds one in ten open. */
 static void test_loop_pieces_of_pages_meet_closed_dram_pages(void **state)
 {
@@ -315,6 +348,7 @@ int main(void)
 {
 	const struct CMUnitTest drawn[] = { cmocka_unit_test(test_loop_fill_buffers_are_told_from_queues_and_load_buffers),
 		cmocka_unit_test(test_loop_itlb_smaller_than_the_baselines_pages_is_told), cmocka_unit_test(test_loop_walks_behind_any_replacement_are_right_or_unproven),
+		cmocka_unit_test(test_loop_l2_port_that_takes_longer_than_a_hit),
 		cmocka_unit_test(test_loop_pieces_of_pages_meet_closed_dram_pages), cmocka_unit_test(test_loop_odd_machines_are_found_again),
 		cmocka_unit_test(test_loop_machine_with_amd_leaves_is_found_again), cmocka_unit_test(test_loop_random_machines_are_found_again) };
 	const struct CMUnitTest files[] = { cmocka_unit_test(test_loop_files_are_found_again) };

@@ -1,0 +1,10 @@
+/* bench/suite/l2_port.h: whether a load from the L2 takes as long as the L2's port is busy with a line, and not as long as a hit. */
+#ifndef BENCH_L2_PORT_H
+#define BENCH_L2_PORT_H
+
+#include "bench/measure/loop.h"
+
+/* Whether a load that hits the L2 waits for its port: measured once a run, in jobs of its own. False also where that cannot be measured. */
+bool l2_port_delays(struct bench *b);
+
+#endif
