@@ -5,6 +5,8 @@ cd "$(dirname "$0")/../../.." || exit 2
 set -m
 (trap 'exit 0' TERM; while :; do taskset -c $(($(nproc) - 1)) dd if=/dev/zero of=/dev/null bs=64M count=64 2>/dev/null & wait $!; done) &
 neighbour=$!
+trap 'kill -- "-$neighbour" 2>/dev/null; rm -rf "$work"' EXIT
+trap 'exit 143' TERM INT
 run() { "$out/stallmeter" run --backend native --suite full --out "$work/runs" >"$work/run" 2>&1 || { tail -n 5 "$work/run"; return 1; }; }
 for ((i = 1; i <= ${RUNS:-10}; i++)); do check "native_run_${i}_ends" run; done
 kill -- "-$neighbour" 2>/dev/null
