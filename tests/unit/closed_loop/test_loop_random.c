@@ -314,6 +314,30 @@ static void test_loop_l2_port_that_takes_longer_than_a_hit(void **state)
 	}
 }
 
+/* A level below with random replacement holds a part of a stream's lines, and the stream is faster than its level. */
+static void test_loop_streams_of_a_level_come_from_it(void **state)
+{
+	static const struct { const char *fields, *row; enum row_status status; } cases[] = {
+		{ "l3.slices=1", "triad.l3_all.bandwidth", ROW_OK }, { "l1d.policy=2", "copy.l2_all.bandwidth", ROW_OK },
+		{ "l3.slices=1,l2.policy=2,l2.bytes=524288", "triad.l3_all.bandwidth", ROW_UNPROVEN }, { "l1d.policy=2,l1d.bytes=49152,l1d.ways=12", "copy.l2_all.bandwidth", ROW_UNPROVEN },
+	};
+	static struct loop_run r;
+
+	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+		char *changed = loop_built_in_changed("nehalem-ep", cases[i].fields);
+
+		loop_open(&r, changed);
+		loop_suite(&r, cases[i].row);
+		const struct row_result *row = memory_host_result(&r.host, cases[i].row);
+		print_message("%s, %s: %s, %lld, %s %s\n", cases[i].fields, row->name, row_status_name(row->status), (long long)row->value_milli, row->reason, row->proof);
+		assert_int_equal(row->status, cases[i].status);
+		assert_true(row->status == ROW_OK || strstr(row->reason, "counted "));
+		loop_close(&r);
+		free(changed);
+	}
+}
+
 /* Pages of 2 MiB in pieces of 4 KiB leave a chase so few DRAM pages that a random order finds one in ten open. */
 static void test_loop_pieces_of_pages_meet_closed_dram_pages(void **state)
 {
@@ -350,6 +374,7 @@ int main(void)
 	const struct CMUnitTest drawn[] = { cmocka_unit_test(test_loop_fill_buffers_are_told_from_queues_and_load_buffers),
 		cmocka_unit_test(test_loop_itlb_smaller_than_the_baselines_pages_is_told), cmocka_unit_test(test_loop_walks_behind_any_replacement_are_right_or_unproven),
 		cmocka_unit_test(test_loop_l2_port_that_takes_longer_than_a_hit),
+		cmocka_unit_test(test_loop_streams_of_a_level_come_from_it),
 		cmocka_unit_test(test_loop_pieces_of_pages_meet_closed_dram_pages), cmocka_unit_test(test_loop_odd_machines_are_found_again),
 		cmocka_unit_test(test_loop_machine_with_amd_leaves_is_found_again), cmocka_unit_test(test_loop_random_machines_are_found_again) };
 	const struct CMUnitTest files[] = { cmocka_unit_test(test_loop_files_are_found_again) };
