@@ -190,21 +190,23 @@ static uint64_t of_windows(const struct multicore *c, uint64_t step_bytes)
 	return c->starts_bytes ? c->starts_bytes : VALUE_WINDOWS * c->row->window * times_of_few(c) * step_bytes;
 }
 
-/* The gap between arrays of that size that walk through the last level's sets in step. */
-static uint64_t skew_in_last(const struct multicore *c, uint64_t array_bytes)
-{
-	const struct cpu_cache *last = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu));
-	const uint64_t way = cpu_cache_way_bytes(last), rest = way ? array_bytes % way : 0;
-
-	return rest ? way - rest : 0;
-}
-
 /* Bytes of an array that evict everything from the level whose victims the last one takes; 0: the last level is no victim cache. */
 static uint64_t emptied(const struct multicore *c)
 {
 	const struct cpu_cache *last = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu)), *below = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu) - 1);
 
 	return below && last->level > 2 && !last->inclusive ? EMPTY_TIMES * below->bytes : 0;
+}
+
+/* The gap between arrays of that size: they walk through the sets of the last level in step. If it takes the L2s' victims, they walk a part of a way
+ * from each other: the victims of a window that starts at a new offset are lines of the window before, which lie in sets of their own. In step, all
+ * sets begin with the same array's line as the oldest, so these victims write back dirty lines more or less often than their share. */
+static uint64_t skew_in_last(const struct multicore *c, const struct shape *s, uint64_t array_bytes)
+{
+	const struct cpu_cache *last = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu));
+	const uint64_t way = cpu_cache_way_bytes(last), rest = way ? array_bytes % way : 0, part = emptied(c) ? way / s->arrays / PAGE_4K * PAGE_4K : 0;
+
+	return (rest ? way - rest : 0) + part;
 }
 
 bool multicore_pushes_wrapper(const struct multicore *c, unsigned n)
@@ -248,7 +250,7 @@ enum status multicore_shape(const struct multicore *c, unsigned n, struct shape 
 		least = fills > least ? fills : least;
 		bytes = 2 * power_of_two_below(LAST_FACTOR * last->bytes / multicore_sharers(c, n, TARGET_DRAM) / s->arrays - 1);
 		bytes = bytes > least ? bytes : 2 * power_of_two_below(least - 1);
-		s->skew_bytes += skew_in_last(c, bytes);
+		s->skew_bytes += skew_in_last(c, s, bytes);
 		set_arrays(s, bytes);
 		return ST_OK;
 	}
