@@ -284,24 +284,26 @@ static enum status walk(struct pass *p, int64_t *value_milli)
 	return ST_OK;
 }
 
+static const char *unit_of(const struct pass *p) { return p->curve->what == CURVE_CHAINS ? "addition" : "line"; }
+
 /* Whether the events show that lines came from the source that the row requires. */
-static bool proof_of(const struct pass *p, struct text *proof)
+static bool proof_of(const struct pass *p, int64_t *each, struct text *proof)
 {
 	const struct counting *c = &p->loop.counting;
-	int64_t each[ROW_PROOFS_MAX];
 
 	for (unsigned e = 0; e < c->proof_count; e++)
 		each[e] = mul_div(p->counts[e], 1000, p->units ? p->units : 1);
-	return evidence_holds(c, each, p->curve->what == CURVE_CHAINS ? "addition" : "line", proof);
+	return evidence_holds(c, each, unit_of(p), proof);
 }
 
 /* The curve has no knee: on this machine the instructions between two loads take as long as the loads, provided the lines came from memory. */
 static void no_knee(const struct pass *p, bool quiet, struct row_result *out)
 {
+	int64_t each[ROW_PROOFS_MAX];
 	struct text proof;
 
 	text_init(&proof, out->proof, sizeof(out->proof));
-	out->absent = quiet && (!p->loop.counting.proof_count || proof_of(p, &proof));
+	out->absent = quiet && (!p->loop.counting.proof_count || proof_of(p, each, &proof));
 	out->status = out->absent ? ROW_UNSUPPORTED : ROW_UNPROVEN;
 	str_copy(out->reason, sizeof(out->reason), p->curve->what == CURVE_PAIRS ? "memory needs longer for that many lines than one load takes: no clear knee" :
 	         "the instructions between two loads take as long as memory: no clear knee");
@@ -311,6 +313,7 @@ static void no_knee(const struct pass *p, bool quiet, struct row_result *out)
 static void judge(struct pass *p, int64_t value_milli, bool quiet, struct row_result *out)
 {
 	const struct counting *c = &p->loop.counting;
+	int64_t each[ROW_PROOFS_MAX];
 	struct text proof, reason;
 	const char *noise = "";
 
@@ -328,9 +331,10 @@ static void judge(struct pass *p, int64_t value_milli, bool quiet, struct row_re
 	text_init(&reason, out->reason, sizeof(out->reason));
 	if (!c->proof_count)
 		out->unprovable = evidence_lacking(p->b, c, &reason);
-	else if (!proof_of(p, &proof)) {
+	else if (!proof_of(p, each, &proof)) {
 		out->limited = p->row->page_bytes == PAGE_2M && p->pieces;
-		text_fmt(&reason, "%s%s", out->limited ? "the DTLB has too few pieces of large pages for its ring: " : "", out->proof);
+		text_fmt(&reason, "%s", out->limited ? "the DTLB has too few pieces of large pages for its ring: " : "");
+		out->unprovable = evidence_refutes(c, each, unit_of(p), out->proof, &reason);
 	}
 	if (out->reason[0])
 		return;

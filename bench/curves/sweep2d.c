@@ -144,7 +144,7 @@ void sweep2d_judge(struct table *p, int64_t value_milli, int64_t spread_milli, c
 	if (!c->proof_count)
 		out->unprovable = evidence_lacking(p->b, c, &reason);
 	else if (!evidence_holds(c, counts, unit, &proof))
-		evidence_refutes(c, counts, unit, out->proof, &reason);
+		out->unprovable = evidence_refutes(c, counts, unit, out->proof, &reason);
 	else if (evidence_work_holds(c, &done, p->events_micro, unit, out)) {
 		out->status = out->noisy ? ROW_NOISY : ROW_OK;
 		text_fmt(&reason, "%s", out->noisy ? noise : "");

@@ -180,7 +180,7 @@ static void judge(struct sweep *s, struct counting *c, const struct ring *below,
 	text_init(&proof, out->proof, sizeof(out->proof));
 	text_init(&reason, out->reason, sizeof(out->reason));
 	if (!evidence_holds(c, below->each_milli, "load", &proof)) {
-		evidence_refutes(c, below->each_milli, "load", out->proof, &reason);
+		out->unprovable = evidence_refutes(c, below->each_milli, "load", out->proof, &reason);
 		return;
 	}
 	text_fmt(&proof, ", of a page more ");

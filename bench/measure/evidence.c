@@ -3,6 +3,7 @@
 #include "bench/measure/cores.h"
 #include "bench/measure/loop.h"
 #include "pmu/backend/core_kind.h"
+#include "pmu/netburst/netburst.h"
 
 bool evidence_counts(const struct counting *c, const char *concept)
 {
@@ -11,6 +12,8 @@ bool evidence_counts(const struct counting *c, const char *concept)
 			return true;
 	return false;
 }
+
+static bool within(const struct row_proof *p, int64_t per_unit_milli) { return per_unit_milli >= p->low_milli && per_unit_milli <= p->high_milli; }
 
 bool evidence_holds(const struct counting *c, const int64_t *per_unit_milli, const char *unit, struct text *text)
 {
@@ -22,20 +25,50 @@ bool evidence_holds(const struct counting *c, const int64_t *per_unit_milli, con
 		text_fmt(text, "%s%s ", i ? ", " : "", c->expressions[i]->text);
 		text_fixed(text, per_unit_milli[i], 3);
 		text_fmt(text, " per %s", p->per == PER_STORE ? "store" : p->per == PER_LOAD ? "load" : unit);
-		holds = holds && per_unit_milli[i] >= p->low_milli && per_unit_milli[i] <= p->high_milli;
+		holds = holds && within(p, per_unit_milli[i]);
 	}
 	return holds;
 }
 
-void evidence_refutes(const struct counting *c, const int64_t *per_unit_milli, const char *unit, const char *proof, struct text *reason)
+/* The first event of an expression that this simulated machine does not model; NULL: it models all. */
+static const struct event *unmodelled_in(const struct counting *c, const struct expression *x)
 {
+	for (unsigned t = 0; t < x->term_count; t++)
+		for (unsigned e = 0; e < c->events; e++)
+			if (c->list[e] == x->terms[t].event && c->unmodelled >> e & 1)
+				return c->list[e];
+	return NULL;
+}
+
+/* The first unmodelled event of the counts outside the bounds, if each of them has one; otherwise NULL: what is modelled refutes the row. */
+static const struct event *unmodelled_alone(const struct counting *c, const int64_t *per_unit_milli)
+{
+	const struct event *first = NULL;
+
+	for (unsigned i = 0; i < c->proof_count; i++) {
+		const struct event *e = within(&c->proofs[i], per_unit_milli[i]) ? NULL : unmodelled_in(c, c->expressions[i]);
+
+		if (!e && !within(&c->proofs[i], per_unit_milli[i]))
+			return NULL;
+		first = first ? first : e;
+	}
+	return first;
+}
+
+bool evidence_refutes(const struct counting *c, const int64_t *per_unit_milli, const char *unit, const char *proof, struct text *reason)
+{
+	const struct event *unmodelled = unmodelled_alone(c, per_unit_milli);
 	const size_t begun = reason->length;
 
+	if (unmodelled) {
+		text_fmt(reason, "this simulated machine does not model %s", unmodelled->name);
+		return true;
+	}
 	text_fmt(reason, "counted %s", proof);
-	for (unsigned i = 0; reason->full && i < c->proof_count; i++) {
+	for (unsigned i = 0; reason->full && i < c->proof_count; i++) { /* once: the text is no longer full */
 		const struct row_proof *p = &c->proofs[i];
 
-		if (per_unit_milli[i] >= p->low_milli && per_unit_milli[i] <= p->high_milli)
+		if (within(p, per_unit_milli[i]))
 			continue;
 		reason->length = begun;
 		reason->full = false;
@@ -45,8 +78,8 @@ void evidence_refutes(const struct counting *c, const int64_t *per_unit_milli, c
 		text_fixed(reason, p->low_milli, 3);
 		text_fmt(reason, " to ");
 		text_fixed(reason, p->high_milli, 3);
-		return;
 	}
+	return false;
 }
 
 void evidence_values(const struct counting *c, const int64_t *counts, int64_t *values)
@@ -85,7 +118,39 @@ static bool can_show(const struct expression *x, const struct row_proof *p, bool
 	return absence ? expression_proves(x, 0, 0) : expression_proves(x, p->low_milli, p->high_milli);
 }
 
-static bool plan_set(struct bench *b, const struct row_proof_set *set, unsigned runs, bool absence, struct counting *c)
+/* The events of a list that this simulated machine knows by name only, as bits. */
+static uint32_t unmodelled_of(const struct bench *b, const struct event *const *list, unsigned events)
+{
+	uint32_t of = 0;
+
+	for (unsigned i = 0; b->a->counts && i < events; i++)
+		if (!list[i]->fixed && !b->a->counts(b->a->counts_self, b->core, list[i]->netburst ? netburst_select(b->cpu, list[i]) : counter_select(list[i])))
+			of |= 1u << i;
+	return of;
+}
+
+/* Whether a set needs a count all of whose events are unmodelled. */
+static bool needs_unmodelled(const struct counting *c, const struct row_proof_set *set)
+{
+	for (unsigned i = 0; c->unmodelled && i < ROW_PROOFS_MAX && set->proofs[i].concept; i++) {
+		unsigned modelled = 0;
+
+		for (unsigned e = 0; e < c->events; e++)
+			for (unsigned t = 0; t < c->expressions[i]->term_count; t++)
+				modelled += c->expressions[i]->terms[t].event == c->list[e] && !(c->unmodelled >> e & 1);
+		if (set->proofs[i].low_milli > 0 && !modelled)
+			return true;
+	}
+	return false;
+}
+
+enum sets {
+	SETS_THAT_MAY_HOLD, /* without those that need a count of unmodelled events alone */
+	SETS_ALL,
+	SETS_MODELLED       /* all of whose events are modelled */
+};
+
+static bool plan_set(struct bench *b, const struct row_proof_set *set, unsigned runs, bool absence, enum sets sets, struct counting *c)
 {
 	const char *problem = NULL;
 	unsigned n = 0, events = 1;
@@ -105,6 +170,10 @@ static bool plan_set(struct bench *b, const struct row_proof_set *set, unsigned 
 			return false;
 		}
 	}
+	c->unmodelled = unmodelled_of(b, c->list, events);
+	c->events = events;
+	if ((sets == SETS_MODELLED && c->unmodelled) || (sets == SETS_THAT_MAY_HOLD && needs_unmodelled(c, set)))
+		return false;
 	if (plan_events(b->cpu, c->list, events, &c->plan, &problem) != ST_OK) {
 		for (unsigned i = 1; i < events; i++)
 			c->uncounted = problem && str_equal(c->list[i]->name, problem) ? c->list[i] : c->uncounted;
@@ -125,7 +194,7 @@ static bool plan_set(struct bench *b, const struct row_proof_set *set, unsigned 
 
 bool evidence_plan_set(struct bench *b, const struct row_proof_set *set, unsigned runs, struct counting *c)
 {
-	return plan_set(b, set, runs, false, c);
+	return plan_set(b, set, runs, false, SETS_ALL, c);
 }
 
 static bool has_victim_l3(const struct cpu *cpu)
@@ -177,16 +246,17 @@ void evidence_plan(struct bench *b, const struct row *r, unsigned runs, struct c
 	memset(c, 0, sizeof(*c));
 	if (!b->cycles)
 		return;
-	for (const struct row_proof_set *set = r->proofs; set && set->proofs[0].concept; set++) {
-		if ((set->without_l3 && cpu_last_level(b->cpu) > 2) || (set->victim_l3 && !has_victim_l3(b->cpu)) || (set->one_socket && !is_one_socket(b)) || asks_for_absent_l2(b, set))
-			continue;
-		if (node && !names_node(set))
-			c->node_unknown = true;
-		else if (evidence_plan_set(b, set, runs, c))
-			return;
-	}
+	for (enum sets sets = SETS_THAT_MAY_HOLD; r->proofs && sets <= SETS_ALL; sets++)
+		for (const struct row_proof_set *set = r->proofs; set->proofs[0].concept; set++) {
+			if ((set->without_l3 && cpu_last_level(b->cpu) > 2) || (set->victim_l3 && !has_victim_l3(b->cpu)) || (set->one_socket && !is_one_socket(b)) || asks_for_absent_l2(b, set))
+				continue;
+			if (node && !names_node(set))
+				c->node_unknown = true;
+			else if (plan_set(b, set, runs, false, sets, c))
+				return;
+		}
 	for (const struct row_proof_set *set = r->proofs; r->pair && r->pair->lacked && set->proofs[0].concept; set++)
-		if (plan_set(b, set, runs, true, c))
+		if (plan_set(b, set, runs, true, SETS_MODELLED, c))
 			return;
 	c->list[0] = b->cycles;
 	c->events = 1;

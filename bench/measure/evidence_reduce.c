@@ -195,7 +195,7 @@ static enum status confirmed(struct loop *l, struct row_result *out, bool *prove
 			out->absent = true;
 		} else if (!*proven) {
 			text_init(&reason, out->reason, sizeof(out->reason));
-			evidence_refutes(&l->counting, milli, unit, out->proof, &reason);
+			out->unprovable = evidence_refutes(&l->counting, milli, unit, out->proof, &reason);
 		}
 	} else if (!r->proofs && work) {
 		text_fmt(&proof, "%s ", l->counting.list[l->counting.instructions]->name);

@@ -43,6 +43,7 @@ struct counting {
 	bool node_unknown;                 /* the expression does not distinguish nodes, and the node is not known */
 	bool crowded;                      /* the events do not fit into so few runs */
 	bool absence;                      /* the events count more than the row's stall, so they prove only its absence */
+	uint32_t unmodelled;               /* bit i: a simulated machine knows list[i] by name only, and a 0 read for it is not a count */
 	bool on;
 };
 
@@ -206,8 +207,8 @@ void evidence_values(const struct counting *c, const int64_t *counts, int64_t *v
 /* Whether values per unit of work, in thousandths, lie within the proofs' bounds. Writes "EVENT 1.000 per load, ..." into *text. */
 bool evidence_holds(const struct counting *c, const int64_t *per_unit_milli, const char *unit, struct text *text);
 /* Writes why counts that evidence_holds found outside the bounds do not prove a row: all of them (`proof`, its text), or where that does not fit, the first
- * such count alone, by its concept. */
-void evidence_refutes(const struct counting *c, const int64_t *per_unit_milli, const char *unit, const char *proof, struct text *reason);
+ * such count alone, by its concept. True: each of them has an event that this simulated machine does not model, which the text names then. */
+bool evidence_refutes(const struct counting *c, const int64_t *per_unit_milli, const char *unit, const char *proof, struct text *reason);
 /* Whether the retired instructions per unit of work, in millionths, equal those in the record of the working set's kernel or code: then the row
  * divides by the number of operations that were done. */
 enum work_check { WORK_UNKNOWN /* not counted, or the number of units of an iteration is random */, WORK_AGREES, WORK_DIFFERS };

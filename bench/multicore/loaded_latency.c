@@ -249,7 +249,7 @@ static void judge(struct loaded *l, int64_t spread, int64_t scale, const int64_t
 	if (!c->proof_count)
 		out->unprovable = evidence_lacking(l->cores.b, c, &reason);
 	else if (!evidence_holds(c, counts, unit, &proof))
-		evidence_refutes(c, counts, unit, out->proof, &reason);
+		out->unprovable = evidence_refutes(c, counts, unit, out->proof, &reason);
 	else if (evidence_work_holds(c, &done, l->events_micro, unit, out)) {
 		out->status = out->noisy ? ROW_NOISY : ROW_OK;
 		text_fmt(&reason, "%s", out->noisy ? noise : "");

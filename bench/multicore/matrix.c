@@ -245,7 +245,7 @@ static void reduce(struct matrix_run *p, struct row_result *out)
 		if (evidence_work_holds(&p->counting, &p->set, micro, "load", out) && pairs_agree(p, &reason))
 			out->status = out->noisy ? ROW_NOISY : ROW_OK;
 	} else {
-		evidence_refutes(&p->counting, per_load, "load", out->proof, &reason);
+		out->unprovable = evidence_refutes(&p->counting, per_load, "load", out->proof, &reason);
 		text_fmt(&reason, ", over all pairs");
 	}
 	out->rejected = p->rejected;

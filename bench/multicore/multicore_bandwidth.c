@@ -232,7 +232,7 @@ static void take(const struct multicore *c, const struct point *p, struct row_re
 	} else if (!c->counting.proof_count) {
 		out->unprovable = evidence_lacking(c->b, &c->counting, &reason);
 	} else if (!evidence_holds(&c->counting, p->counts, "iteration", &proof)) {
-		evidence_refutes(&c->counting, p->counts, "iteration", out->proof, &reason);
+		out->unprovable = evidence_refutes(&c->counting, p->counts, "iteration", out->proof, &reason);
 	} else if (evidence_work_holds(&c->counting, &c->members[0].set, p->events_micro, "iteration", out)) {
 		out->status = out->noisy ? ROW_NOISY : ROW_OK;
 		text_fmt(&reason, "%s", out->noisy ? noise : "");

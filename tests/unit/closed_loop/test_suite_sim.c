@@ -376,7 +376,7 @@ static void test_sim_walks_beside_loads_from_memory_are_counted(void **state)
 {
 	(void)state;
 	changed_row("sandy-bridge", "dtlb", "large_entries", "0", "load.dram_local.latency", ROW_UNPROVEN, false, "DTLB_LOAD_MISSES");
-	changed_row("sandy-bridge", "dtlb", "large_entries", "0", "load.fill_buffer.latency", ROW_UNPROVEN, false, "DTLB_LOAD_MISSES");
+	changed_row("sandy-bridge", "dtlb", "large_entries", "0", "load.fill_buffer.latency", ROW_UNPROVEN, false, "dtlb.load.miss 1.000");
 	/* These rows' proofs leave no counter for that event, or IBS proves them: another job counts it. */
 	changed_row("core2", "dtlb", "large_entries", "0", "load.dram_remote.latency", ROW_UNPROVEN, false, "pieces of 4 KiB");
 	changed_row("core2", "dtlb", "large_entries", "16", "load.dram_remote.latency", ROW_OK, false, "");
