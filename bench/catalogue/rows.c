@@ -35,7 +35,7 @@ const struct row rows[] = {
 	    .prefetch = PREFETCH_OFF, .window = 4096, .source = SOURCE_L2, .proofs = proof_l2, .budget = 200000, .revision = 5, .suites = BOTH)
 	ROW("load.l3.latency", "load to use, line in the L3 cache, in no other core's caches", .kind = KIND_LATENCY, .unit = UNIT_CYCLES, .kernels = k_chase,
 	    .target = TARGET_L3, .order = ORDER_LINES, .page_bytes = PAGE_2M, .prepare = PREPARE_WARM, .baseline = BASELINE_NONE, .statistic = STAT_MEDIAN,
-	    .prefetch = PREFETCH_OFF, .window = 4096, .source = SOURCE_L3_UNSHARED, .proofs = proof_l3, .budget = 250000, .revision = 4,
+	    .prefetch = PREFETCH_OFF, .window = 4096, .source = SOURCE_L3_UNSHARED, .proofs = proof_l3, .budget = 250000, .revision = 5,
 	    .suites = BOTH)
 	ROW("load.dram_local.latency", "load to use, line in memory of this node only", .kind = KIND_LATENCY, .unit = UNIT_CYCLES, .kernels = k_chase,
 	    .target = TARGET_DRAM, .order = ORDER_SPARSE, .page_bytes = PAGE_2M, .prepare = PREPARE_FLUSH, .baseline = BASELINE_NONE,
@@ -53,7 +53,7 @@ const struct row rows[] = {
 	ROW("load.l3.penalty", "the additional cost of a load that hits the L3 instead of the L1", .kind = KIND_PENALTY, .unit = UNIT_CYCLES, .kernels = k_chase,
 	    .target = TARGET_L3, .order = ORDER_LINES, .page_bytes = PAGE_2M, .prepare = PREPARE_WARM, .baseline = BASELINE_L1, .statistic = STAT_MEDIAN,
 	    .prefetch = PREFETCH_OFF, .window = 4096, .source = SOURCE_L3_UNSHARED, .proofs = proof_l3, .confirmed_by = "load.l3.latency",
-	    .budget = 400000, .revision = 4, .suites = BOTH)
+	    .budget = 400000, .revision = 5, .suites = BOTH)
 	ROW("load.dram_local.penalty", "the additional cost of a load from memory of this node instead of the L1", .kind = KIND_PENALTY, .unit = UNIT_CYCLES,
 	    .kernels = k_chase, .target = TARGET_DRAM, .order = ORDER_SPARSE, .page_bytes = PAGE_2M, .prepare = PREPARE_FLUSH, .baseline = BASELINE_L1,
 	    .statistic = STAT_MEDIAN, .prefetch = PREFETCH_OFF, .window = 1024, .source = SOURCE_DRAM_LOCAL, .proofs = proof_dram_local,

@@ -92,18 +92,31 @@ static uint32_t tlb_pieces(const struct cpu *cpu)
 	return cpu->tlb_enumerated && !cpu->tlb.dtlb_2m ? cpu->tlb.dtlb_4k / 4 * 3 : 0;
 }
 
-/* Twice as many pieces of 4 KiB as the L2 has ways, a way apart: the DTLB holds so few pieces, and no line stays in the L2. */
+/* Pieces of 4 KiB, a way of the L2 apart, of which no line stays in the L2: twice as many as it has ways, or half as many again where the DTLB or the L3
+ * does not hold so many. 0: it does not hold these either. */
+static uint32_t pieces_beyond(const struct cpu *cpu, const struct cpu_cache *l2)
+{
+	const uint64_t way = cpu_cache_way_bytes(l2), room = cpu_cache(cpu, 3)->bytes / 3 * 2;
+
+	for (uint32_t n = 2 * l2->ways; n >= l2->ways + l2->ways / 2 && n > l2->ways; n -= l2->ways / 2)
+		if (n <= tlb_pieces(cpu) && n * way <= room)
+			return n;
+	return 0;
+}
+
+/* A ring in the L3 of so few pieces that the DTLB holds all of them. */
 static bool shape_pieces(const struct cpu *cpu, struct shape *s)
 {
-	const struct cpu_cache *l2 = cpu_cache(cpu, 2), *l3 = cpu_cache(cpu, 3);
+	const struct cpu_cache *l2 = cpu_cache(cpu, 2);
 	const uint64_t way = cpu_cache_way_bytes(l2);
+	const uint32_t pieces = s->page_bytes == PAGE_2M && way >= PAGE_4K && way % PAGE_4K == 0 ? pieces_beyond(cpu, l2) : 0;
 
-	if (s->page_bytes != PAGE_2M || tlb_pieces(cpu) < 2 * l2->ways || way < PAGE_4K || way % PAGE_4K || l3->bytes < 8 * l2->bytes)
+	if (!pieces)
 		return false;
 	s->piece_bytes = way;
-	s->nodes = 2 * l2->ways * (uint32_t)(PAGE_4K / s->line_bytes) / CHASE_LOADS * CHASE_LOADS;
+	s->nodes = pieces * (uint32_t)(PAGE_4K / s->line_bytes) / CHASE_LOADS * CHASE_LOADS;
 	s->bytes = (uint64_t)s->nodes * s->line_bytes;
-	s->span_bytes = 2 * l2->ways * way;
+	s->span_bytes = pieces * way;
 	return true;
 }
 
