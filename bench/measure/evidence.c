@@ -238,6 +238,22 @@ static bool asks_for_absent_l2(const struct bench *b, const struct row_proof_set
 	return false;
 }
 
+/* Whether the set needs lines of another socket's memory, which a machine of one socket has none of: another node of the socket is not counted as remote. */
+static bool asks_for_absent_socket(const struct bench *b, const struct row_proof_set *set)
+{
+	for (unsigned i = 0; is_one_socket(b) && i < ROW_PROOFS_MAX && set->proofs[i].concept; i++)
+		if (str_equal(set->proofs[i].concept, "line.dram.remote"))
+			return true;
+	return false;
+}
+
+/* Whether the set is about machines of another kind. */
+static bool is_elsewhere(const struct bench *b, const struct row_proof_set *set)
+{
+	return (set->without_l3 && cpu_last_level(b->cpu) > 2) || (set->victim_l3 && !has_victim_l3(b->cpu)) || (set->one_socket && !is_one_socket(b)) ||
+	       asks_for_absent_socket(b, set) || asks_for_absent_l2(b, set);
+}
+
 void evidence_plan(struct bench *b, const struct row *r, unsigned runs, struct counting *c)
 {
 	const bool node = node_is_unknown(b, r);
@@ -248,7 +264,7 @@ void evidence_plan(struct bench *b, const struct row *r, unsigned runs, struct c
 		return;
 	for (enum sets sets = SETS_THAT_MAY_HOLD; r->proofs && sets <= SETS_ALL; sets++)
 		for (const struct row_proof_set *set = r->proofs; set->proofs[0].concept; set++) {
-			if ((set->without_l3 && cpu_last_level(b->cpu) > 2) || (set->victim_l3 && !has_victim_l3(b->cpu)) || (set->one_socket && !is_one_socket(b)) || asks_for_absent_l2(b, set))
+			if (is_elsewhere(b, set))
 				continue;
 			if (node && !names_node(set))
 				c->node_unknown = true;

@@ -104,9 +104,32 @@ static void test_topology_a_sharer_forwards_what_the_l3_lacks(void **state)
 	free(text);
 }
 
+/* Granite Rapids has no event of another node's memory of the same socket. Its event of another socket's memory counts none of it, and is not asked on one socket:
+ * the L3's misses prove the rows. */
+static void test_topology_nodes_of_one_socket_are_not_counted_as_remote(void **state)
+{
+	(void)state;
+	static const char *const granite[][3] = { { "cpuid", "model", "173" }, { "topology", "sockets", "1" }, { "topology", "cores", "4" }, { "topology", "nodes", "2" },
+		{ "l3", "slices", "4" }, { "l3", "bytes", "15728640" }, { "pmu", "latency_auxiliary", "0" }, { "pmu", "uncore", "none" } };
+	static struct loop_run r;
+	char *text = loop_machine("sapphire-rapids", granite, COUNT_OF(granite));
+
+	loop_open(&r, text);
+	loop_suite(&r, "read.node_remote.bandwidth,copy.node_remote_nt.bandwidth");
+	assert_int_equal(r.host.result_count, 2);
+	for (unsigned i = 0; i < r.host.result_count; i++) {
+		assert_string_equal(r.host.results[i].reason, "");
+		assert_int_equal(r.host.results[i].status, ROW_OK);
+		assert_non_null(strstr(r.host.results[i].proof, "LONGEST_LAT_CACHE.MISS"));
+	}
+	assert_int_equal(r.guard.refused, 0);
+	loop_close(&r);
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_topology_nodes_of_a_socket_are_found), cmocka_unit_test(test_topology_pairs_of_another_relation_are_unproven),
-		cmocka_unit_test(test_topology_a_sharer_forwards_what_the_l3_lacks) };
+		cmocka_unit_test(test_topology_a_sharer_forwards_what_the_l3_lacks), cmocka_unit_test(test_topology_nodes_of_one_socket_are_not_counted_as_remote) };
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
