@@ -78,6 +78,21 @@ static void test_trust_covers_every_concept(void **state)
 		assert_non_null(concept_known(unfixed[k]));
 }
 
+/* Tiger Lake's L3 takes only evicted lines: a sharer forwards those that it lacks, and the event of hits without a snoop counts none of them. */
+static void test_trust_no_hit_without_a_snoop_is_asked_of_tiger_lake(void **state)
+{
+	(void)state;
+	static const char *const tiger[][3] = { { "cpuid", "model", "140" }, { "topology", "sockets", "1" }, { "topology", "cores", "4" }, { "pmu", "uncore", "none" } };
+	char *text = loop_machine("ice-lake-sp", tiger, COUNT_OF(tiger));
+	const char *trust = trust_of(text), *at = strstr(trust, "{\"concept\": \"load.hit.l3.shared\"");
+
+	assert_non_null(at);
+	assert_memory_equal(strstr(at, "\"verdict\": "), "\"verdict\": \"unknown\"", strlen("\"verdict\": \"unknown\""));
+	assert_null(strstr(trust, "\"verdict\": \"under\""));
+	loop_close(&r);
+	free(text);
+}
+
 static void test_trust_an_event_that_counts_too_much_is_told(void **state)
 {
 	(void)state;
@@ -177,7 +192,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_trust_all_events_of_sound_machines_count_right),
 		cmocka_unit_test(test_trust_covers_every_concept),
-		cmocka_unit_test(test_trust_an_event_that_counts_too_much_is_told),
+		cmocka_unit_test(test_trust_no_hit_without_a_snoop_is_asked_of_tiger_lake), cmocka_unit_test(test_trust_an_event_that_counts_too_much_is_told),
 		cmocka_unit_test(test_trust_events_without_an_exact_count_are_held_too),
 		cmocka_unit_test(test_trust_events_of_the_uncore_are_held_too),
 		cmocka_unit_test(test_trust_counters_that_no_descriptor_lists_keep_no_others_from_starting),
