@@ -5,7 +5,7 @@
 #include "bench/curves/tlb_entries.h"
 
 #define PAGES_LEAST 8u
-#define PAGES_MOST 8192u
+#define PAGES_MOST 16384u
 #define SMALL_PAGES 256u  /* smaller rings make more passes, together a whole number of the kernel's iterations */
 #define SMALL_PASSES 16u
 #define PASSES 2u
@@ -231,15 +231,22 @@ static void by_counts(struct sweep *s, struct counting *c)
 		judge(s, c, &below, &above);
 		if (!told && out->status == ROW_OK) {
 			out->status = ROW_UNPROVEN;
+			out->unprovable = true;
 			str_copy(out->reason, sizeof(out->reason), "no event shows whether the first level holds that many");
 		}
 	} else if (st == ST_OK) {
 		out->status = ROW_UNSUPPORTED;
 		out->absent = true;
 		str_copy(out->reason, sizeof(out->reason), "no second level holds more than the first");
+	} else if (st == ST_MISSING && c->unmodelled) {
+		struct text reason;
+
+		out->status = ROW_UNPROVEN;
+		text_init(&reason, out->reason, sizeof(out->reason));
+		out->unprovable = evidence_unmodelled(c, &reason);
 	} else if (st == ST_MISSING || st == ST_RANGE) {
 		out->status = ROW_UNPROVEN;
-		str_copy(out->reason, sizeof(out->reason), st == ST_RANGE ? "eight pages miss already" : "no ring of up to 8192 pages misses");
+		str_copy(out->reason, sizeof(out->reason), st == ST_RANGE ? "eight pages miss already" : "no ring of up to 16384 pages misses");
 	} else if (s->disturbed) {
 		out->status = ROW_NOISY;
 		out->noisy = true;

@@ -5,6 +5,8 @@
 #include "pmu/backend/core_kind.h"
 #include "pmu/netburst/netburst.h"
 
+#define UNMODELLED "this simulated machine does not model %s"
+
 bool evidence_counts(const struct counting *c, const char *concept)
 {
 	for (unsigned i = 0; i < c->proof_count; i++)
@@ -55,13 +57,24 @@ static const struct event *unmodelled_alone(const struct counting *c, const int6
 	return first;
 }
 
+bool evidence_unmodelled(const struct counting *c, struct text *reason)
+{
+	unsigned e = 0;
+
+	while (e < c->events && !(c->unmodelled >> e & 1))
+		e++;
+	if (e < c->events)
+		text_fmt(reason, UNMODELLED, c->list[e]->name);
+	return e < c->events;
+}
+
 bool evidence_refutes(const struct counting *c, const int64_t *per_unit_milli, const char *unit, const char *proof, struct text *reason)
 {
 	const struct event *unmodelled = unmodelled_alone(c, per_unit_milli);
 	const size_t begun = reason->length;
 
 	if (unmodelled) {
-		text_fmt(reason, "this simulated machine does not model %s", unmodelled->name);
+		text_fmt(reason, UNMODELLED, unmodelled->name);
 		return true;
 	}
 	text_fmt(reason, "counted %s", proof);
@@ -194,7 +207,7 @@ static bool plan_set(struct bench *b, const struct row_proof_set *set, unsigned 
 
 bool evidence_plan_set(struct bench *b, const struct row_proof_set *set, unsigned runs, struct counting *c)
 {
-	return plan_set(b, set, runs, false, SETS_ALL, c);
+	return plan_set(b, set, runs, false, SETS_MODELLED, c);
 }
 
 static bool has_victim_l3(const struct cpu *cpu)

@@ -209,6 +209,8 @@ bool evidence_holds(const struct counting *c, const int64_t *per_unit_milli, con
 /* Writes why counts that evidence_holds found outside the bounds do not prove a row: all of them (`proof`, its text), or where that does not fit, the first
  * such count alone, by its concept. True: each of them has an event that this simulated machine does not model, which the text names then. */
 bool evidence_refutes(const struct counting *c, const int64_t *per_unit_milli, const char *unit, const char *proof, struct text *reason);
+/* Whether an event of the plan is one that this simulated machine does not model; writes its name. */
+bool evidence_unmodelled(const struct counting *c, struct text *reason);
 /* Whether the retired instructions per unit of work, in millionths, equal those in the record of the working set's kernel or code: then the row
  * divides by the number of operations that were done. */
 enum work_check { WORK_UNKNOWN /* not counted, or the number of units of an iteration is random */, WORK_AGREES, WORK_DIFFERS };

@@ -18,10 +18,11 @@ row() {
 }
 check "unmodelled_maps_are_written" eval 'machine divider "s/^0x14,0x01,0xF,exact,,ARITH.CYCLES_DIV_BUSY,.*/0x14,0x01,0xF,unmodelled,,ARITH.CYCLES_DIV_BUSY,/" &&
 	machine branches "s/^0x89,0x01,0xF,,,BR_MISP_EXEC.COND,.*/0x89,0x01,0xF,unmodelled,,BR_MISP_EXEC.COND,/" &&
-	machine other "s/^\(0x14,0x01,.*,\)DIVIDER_BUSY/\1BACLEAR/" && machine loads "s/^0xCB,0x02,.*/0xCB,0x02,0xF,unmodelled precise,,MEM_LOAD_RETIRED.L2_HIT,/"'
+	machine other "s/^\(0x14,0x01,.*,\)DIVIDER_BUSY/\1BACLEAR/" && machine loads "s/^0xCB,0x02,.*/0xCB,0x02,0xF,unmodelled precise,,MEM_LOAD_RETIRED.L2_HIT,/" && machine walks "s/^0x08,0x02,.*/0x08,0x02,0xF,unmodelled,,DTLB_LOAD_MISSES.WALK_COMPLETED,/"'
 check "unmodelled_event_leaves_a_row_unproven_as_expected" row divider exec.divsd_hard.latency unproven 0 "^this simulated machine does not model ARITH.CYCLES_DIV_BUSY$"
 check "unmodelled_event_is_replaced_by_one_that_is_modelled" row branches branch.conditional.penalty ok 0 '^$'
 check "unmodelled_event_of_a_chase" row loads load.l2.latency unproven 0 '^this simulated machine does not model MEM_LOAD_RETIRED.L2_HIT$'
 check "unmodelled_event_leaves_other_rows" row loads load.l1.latency ok 0 '^$'
+check "unmodelled_misses_leave_a_level_without_a_size" row walks size.stlb_4k.entries unproven 0 '^this simulated machine does not model DTLB_'
 check "unmodelled_is_not_an_event_that_counts_something_else" row other exec.divsd_hard.latency unproven 1 '^counted ARITH.CYCLES_DIV_BUSY'
 tap_end

@@ -170,6 +170,7 @@ static void test_sizes_are_rows_that_contradict_what_is_told(void **state)
 	sizes("nehalem-ep", "128", NULL, "CPUID or the tables tell 64", "");
 	sizes("core2", "16", "512", "", "CPUID or the tables tell 256");
 	sizes("zen4", "72", "3072", "", "");
+	sizes("haswell-ep", "64", "8192", "", "CPUID or the tables tell 1024");
 }
 
 int main(void)
