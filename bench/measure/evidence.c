@@ -157,6 +157,18 @@ static bool needs_unmodelled(const struct counting *c, const struct row_proof_se
 	return false;
 }
 
+/* Whether the processor has one expression for two concepts of a set that exclude each other: more of the one than it allows of the other. */
+static bool contradicts_itself(const struct row_proof_set *set, const struct expression *const *of, unsigned n)
+{
+	const struct row_proof *p = set->proofs;
+
+	for (unsigned i = 0; i < n; i++)
+		for (unsigned k = 0; k < n; k++)
+			if (str_equal(of[i]->text, of[k]->text) && p[i].per == p[k].per && p[i].low_milli > p[k].high_milli)
+				return true;
+	return false;
+}
+
 enum sets {
 	SETS_THAT_MAY_HOLD, /* without those that need a count of unmodelled events alone */
 	SETS_ALL,
@@ -182,6 +194,10 @@ static bool plan_set(struct bench *b, const struct row_proof_set *set, unsigned 
 			c->crowded = true;
 			return false;
 		}
+	}
+	if (contradicts_itself(set, c->expressions, n)) {
+		c->unproving = c->unproving ? c->unproving : c->expressions[n - 1];
+		return false;
 	}
 	c->unmodelled = unmodelled_of(b, c->list, events);
 	c->events = events;

@@ -127,9 +127,28 @@ static void test_topology_nodes_of_one_socket_are_not_counted_as_remote(void **s
 	free(text);
 }
 
+/* Westmere-EP's one event of the L3's misses counts memory and other sockets' caches alike: a proof that it occurs as the one and never as the other is none. */
+static void test_topology_one_event_of_all_misses_tells_no_other_socket(void **state)
+{
+	(void)state;
+	static const char *const westmere[][3] = { { "cpuid", "model", "44" }, { "topology", "cores", "2" } };
+	static struct loop_run r;
+	char *text = loop_machine("nehalem-ep", westmere, COUNT_OF(westmere));
+
+	loop_open(&r, text);
+	loop_suite(&r, "core_to_core.clean_other_socket.latency");
+	const struct row_result *row = memory_host_result(&r.host, "core_to_core.clean_other_socket.latency");
+	assert_int_equal(row->status, ROW_UNPROVEN);
+	assert_string_equal(row->reason, "this processor has no event that proves it: its list of events has none of it");
+	assert_int_equal(r.sum.unexpected, 0);
+	loop_close(&r);
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_topology_nodes_of_a_socket_are_found), cmocka_unit_test(test_topology_pairs_of_another_relation_are_unproven),
-		cmocka_unit_test(test_topology_a_sharer_forwards_what_the_l3_lacks), cmocka_unit_test(test_topology_nodes_of_one_socket_are_not_counted_as_remote) };
+		cmocka_unit_test(test_topology_a_sharer_forwards_what_the_l3_lacks), cmocka_unit_test(test_topology_nodes_of_one_socket_are_not_counted_as_remote),
+		cmocka_unit_test(test_topology_one_event_of_all_misses_tells_no_other_socket) };
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
