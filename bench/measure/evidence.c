@@ -32,12 +32,12 @@ bool evidence_holds(const struct counting *c, const int64_t *per_unit_milli, con
 	return holds;
 }
 
-/* The first event of an expression that this simulated machine does not model; NULL: it models all. */
-static const struct event *unmodelled_in(const struct counting *c, const struct expression *x)
+/* The first unmodelled event of an expression whose counts could bring its value, which is too low or too high, into the bounds; NULL: there is none. */
+static const struct event *unmodelled_in(const struct counting *c, const struct expression *x, bool too_low)
 {
 	for (unsigned t = 0; t < x->term_count; t++)
 		for (unsigned e = 0; e < c->events; e++)
-			if (c->list[e] == x->terms[t].event && c->unmodelled >> e & 1)
+			if (c->list[e] == x->terms[t].event && c->unmodelled >> e & 1 && (x->terms[t].sign > 0) == too_low)
 				return c->list[e];
 	return NULL;
 }
@@ -48,9 +48,12 @@ static const struct event *unmodelled_alone(const struct counting *c, const int6
 	const struct event *first = NULL;
 
 	for (unsigned i = 0; i < c->proof_count; i++) {
-		const struct event *e = within(&c->proofs[i], per_unit_milli[i]) ? NULL : unmodelled_in(c, c->expressions[i]);
+		const struct event *e;
 
-		if (!e && !within(&c->proofs[i], per_unit_milli[i]))
+		if (within(&c->proofs[i], per_unit_milli[i]))
+			continue;
+		e = unmodelled_in(c, c->expressions[i], per_unit_milli[i] < c->proofs[i].low_milli);
+		if (!e)
 			return NULL;
 		first = first ? first : e;
 	}
