@@ -49,7 +49,8 @@ check "sim_event_map_that_is_nowhere_is_refused" says 2 'twin.machine:[0-9]+: pm
 cp tables/machines/maps/nehalem.map "$work/twin/twin.map"
 check "sim_event_map_beside_is_taken" says 0 '^load\.l2\.latency .* ok$' twin
 sed -i 's/^\(0xCB,0x02\),.*/\1,0xF,unmodelled,,NOT_THERE,/' "$work/twin/twin.map"
-check "sim_event_map_decides_what_is_counted" says 1 '^load\.l2\.latency .* unproven 1$' twin
+check "sim_event_map_decides_what_is_counted" says 0 '^load\.l2\.latency .* unproven 1$' twin
+check "sim_event_map_names_the_event_that_it_lacks" grep -q '1: this simulated machine does not model MEM_LOAD_RETIRED\.L2_HIT$' "$work/says"
 echo '0xCB,0x03,0xF,,,NOT_THERE,NO_SIGNAL' >>"$work/twin/twin.map"
 check "sim_event_map_is_checked" says 2 "twin.map:[0-9]+: signals: 'NO_SIGNAL' is not a name" twin
 
