@@ -297,7 +297,7 @@ void uncore_evict(struct memory *s, struct cluster *c, uint32_t line, bool dirty
 {
 	struct socket *k = &s->socket[c->socket];
 	const struct line_location p = socket_find(k, line);
-	socket_near(k, line + 1); /* of a stream */
+	socket_near(s, k, line + 1); /* of a stream */
 	if (s->inclusive ? !dirty || p.l3 == CACHE_NONE : p.dir == CACHE_NONE)
 		return; /* clean lines leave silently */
 	const enum line_state state = dirty ? LINE_M : socket_state(s, k, p);

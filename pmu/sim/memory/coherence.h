@@ -191,9 +191,9 @@ static inline __attribute__((always_inline)) void uncore_read(struct memory *s, 
 	if (!plain && s->float_cycles)
 		s->lat = s->lat_of[uncore_is_other(s, t)];
 	if (!plain) { /* a stream asks for the next line soon */
-		socket_near(k, line + 1);
+		socket_near(s, k, line + 1);
 		if (c->peer)
-			socket_near(c->peer, line + 1);
+			socket_near(s, c->peer, line + 1);
 	}
 	if (!plain)
 		t += far_cycles(s, c, line);

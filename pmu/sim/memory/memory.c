@@ -429,6 +429,21 @@ void memory_access(struct memory *s, const struct mem_request *q, struct mem_rep
 	}
 }
 
+/* The line that the fill would evict from the L2 now: a victim cache's sets receive it, and it loses its entry in the directory. */
+static void look_ahead_victim(const struct memory *s, const struct cluster *k, uint32_t line)
+{
+	const struct cache *const l2 = &k->l2;
+	if (!l2->sets || !l2->nibbles) /* of other policies a victim has to be drawn or sought */
+		return;
+	uint8_t *const block = cache_block_of(l2, line, 0);
+	const uint32_t old = ~cache_tags_in(l2, block, 0)[cache_order(block) >> l2->last_nibble & 15];
+	if (old == CACHE_NONE)
+		return;
+	if (k->here->l3.used)
+		cache_near(&k->here->l3, old, false, 0);
+	directory_near(s, k->here, old);
+}
+
 static __attribute__((noinline)) void look_ahead_wholly(const struct memory *s, unsigned core, uint64_t pa)
 {
 	const uint32_t line = line_of(s, pa);
@@ -438,8 +453,12 @@ static __attribute__((noinline)) void look_ahead_wholly(const struct memory *s, 
 		cache_near(&here->l3, line, c->prefetchers & 2, 0);
 	if (peer && peer->l3.used)
 		cache_near(&peer->l3, line, c->prefetchers & 2, 0);
-	if (here->directory.entries)
-		directory_near(&here->directory, line);
+	if (!here->directory.entries)
+		return;
+	directory_near(s, here, line);
+	look_ahead_victim(s, c->cluster, line);
+	if (c->prefetchers & 2)
+		look_ahead_victim(s, c->cluster, line ^ 1);
 }
 
 void memory_look_ahead(const struct memory *s, unsigned core, uint64_t pa)

@@ -36,7 +36,13 @@ static uint32_t dir_steps(const struct directory *d, uint32_t from, uint32_t to)
 	return to >= from ? to - from : to + d->entries - from;
 }
 
-void directory_near(const struct directory *d, uint32_t line) { __builtin_prefetch(&d->line[dir_hash(d, line)]); }
+void directory_near(const struct memory *s, const struct socket *k, uint32_t line)
+{
+	const uint32_t i = dir_hash(&k->directory, line);
+	__builtin_prefetch(&k->directory.line[i]);
+	__builtin_prefetch(&k->directory.state[i]);
+	__builtin_prefetch(k->holders + (size_t)i * s->holder_bytes);
+}
 
 uint32_t directory_find(const struct directory *d, uint32_t line)
 {

@@ -41,8 +41,8 @@ static inline __attribute__((always_inline)) void *socket_holders_in(const struc
 }
 
 uint32_t directory_find(const struct directory *d, uint32_t line);
-/* Prefetches on the host what that reads. */
-void directory_near(const struct directory *d, uint32_t line);
+/* Prefetches on the host what that reads, and what a user of the entry reads and writes. */
+void directory_near(const struct memory *s, const struct socket *k, uint32_t line);
 uint32_t directory_add(struct directory *d, uint32_t line);
 
 /* A line as its socket has it: entry in the L3; entry in the directory of private lines, if no inclusive L3 tells
@@ -62,12 +62,12 @@ static inline struct line_location socket_find(const struct socket *k, uint32_t 
 }
 
 /* Prefetches on the host what a lookup reads: the host's caches seldom hold it. */
-static inline void socket_near(const struct socket *k, uint32_t line)
+static inline void socket_near(const struct memory *s, const struct socket *k, uint32_t line)
 {
 	if (k->l3.used)
 		__builtin_prefetch(cache_block_of(&k->l3, line, 0));
 	if (k->directory.used)
-		directory_near(&k->directory, line);
+		directory_near(s, k, line);
 }
 
 static inline bool location_valid(struct line_location p) { return p.l3 != CACHE_NONE || p.dir != CACHE_NONE; }
