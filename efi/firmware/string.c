@@ -18,6 +18,11 @@ void *memmove(void *to, const void *from, size_t bytes)
 	const uint8_t *f = from;
 	if (t <= f || t >= f + bytes)
 		return memcpy(to, from, bytes);
+	for (; bytes >= 8; bytes -= 8) { /* from the end; nothing that is yet to be read lies behind what was read last */
+		uint64_t eight;
+		__builtin_memcpy(&eight, f + bytes - 8, 8);
+		__builtin_memcpy(t + bytes - 8, &eight, 8);
+	}
 	while (bytes--)
 		t[bytes] = f[bytes];
 	return to;

@@ -83,6 +83,34 @@ static void forget(struct pool *p)
 	forgotten->to = 0;
 }
 
+/* How many of n ascending times are not later than t; `stride`: bytes from one to the next. Most requests lie near the end: the search starts
+ * there, in steps that double. */
+static inline __attribute__((always_inline)) size_t not_later(const uint8_t *times, size_t n, const size_t stride, uint64_t t)
+{
+	size_t step = 1;
+	for (; step <= n && *(const uint64_t *)(const void *)(times + (n - step) * stride) > t; step *= 2)
+		n -= step;
+	for (size_t low = step <= n ? n - step + 1 : 0; low < n;) {
+		const size_t middle = (low + n) / 2;
+		if (*(const uint64_t *)(const void *)(times + middle * stride) > t)
+			n = middle;
+		else
+			low = middle + 1;
+	}
+	return n;
+}
+
+#define FEW 16u /* elements that cost less one by one than a call */
+/* Moves n elements up by one. */
+static inline __attribute__((always_inline)) void make_room(uint8_t *at, size_t n, const size_t bytes)
+{
+	if (n > FEW)
+		memmove(at + bytes, at, n * bytes);
+	else
+		for (uint8_t *to = at + n * bytes; to > at; to -= bytes)
+			__builtin_memcpy(to, to - bytes, bytes);
+}
+
 static uint64_t *begins(const struct pool *p) { return (uint64_t *)(void *)p->end; }
 
 static void note_beginning(struct pool *p, uint64_t from)
@@ -93,10 +121,9 @@ static void note_beginning(struct pool *p, uint64_t from)
 		p->begin = begins(p);
 		p->begin_end = p->begin + count;
 	}
-	uint64_t *b = p->begin_end++;
-	for (; b > p->begin && b[-1] > from; b--) /* most of them are in order */
-		*b = b[-1];
-	*b = from;
+	uint64_t *const at = p->begin + not_later((const uint8_t *)p->begin, (size_t)(p->begin_end - p->begin), sizeof(*at), from);
+	make_room((uint8_t *)at, (size_t)(p->begin_end++ - at), sizeof(*at));
+	*at = from;
 }
 
 /* Removes the beginning of a use that is forgotten: it is among the first. */
@@ -141,40 +168,13 @@ void pool_move(struct pool *p)
 	p->settled = (size_t)(p->settled - p->use) < back ? p->use : p->settled - back;
 }
 
-#define LOOK_BACK 64 /* most requests lie this near the end */
-
-/* The first of the beginnings, of the ends, that is later than t. */
-static const uint64_t *begin_after(const struct pool *p, uint64_t t)
-{
-	const uint64_t *b = p->begin_end, *first = p->begin;
-	for (unsigned i = 0; b > first && b[-1] > t; i++, b--)
-		if (i == LOOK_BACK) {
-			size_t n = (size_t)(b - first);
-			for (; n > 1; n -= n / 2)
-				first += first[n / 2 - 1] <= t ? n / 2 : 0;
-			return first + (*first <= t);
-		}
-	return b;
-}
-
-static const struct pool_use *end_after(const struct pool *p, uint64_t t)
-{
-	const struct pool_use *u = p->last + 1, *first = u - p->history;
-	for (unsigned i = 0; u > first && u[-1].to > t; i++, u--)
-		if (i == LOOK_BACK) {
-			size_t n = (size_t)(u - first);
-			for (; n > 1; n -= n / 2)
-				first += first[n / 2 - 1].to <= t ? n / 2 : 0;
-			return first + (first->to <= t);
-		}
-	return u;
-}
-
 /* The reservations after a time: the next to begin, the next to end, and how many entries are occupied. */
 struct ahead { const uint64_t *begin; const struct pool_use *end; size_t held; };
 static struct ahead ahead_of(const struct pool *p, uint64_t t)
 {
-	struct ahead a = { begin_after(p, t), end_after(p, t), 0 };
+	const struct pool_use *const first = p->last + 1 - p->history;
+	const size_t begun = not_later((const uint8_t *)p->begin, (size_t)(p->begin_end - p->begin), sizeof(*p->begin), t);
+	struct ahead a = { p->begin + begun, first + not_later((const uint8_t *)&first->to, p->history, sizeof(*first), t), 0 };
 	a.held = (size_t)(p->last + 1 - a.end) - (size_t)(p->begin_end - a.begin);
 	return a;
 }
@@ -261,9 +261,9 @@ uint64_t pool_start_slow(struct pool *p, uint64_t t, uint64_t cycles, uint32_t n
 void pool_sort_in(struct pool *p)
 {
 	pool_settle(p);
-	struct pool_use *u = p->last;
-	const struct pool_use new = *u;
-	for (; u[-1].to > new.to; u--)
-		*u = u[-1];
-	*u = new;
+	struct pool_use *const first = p->last + 1 - p->history;
+	const struct pool_use new = *p->last;
+	struct pool_use *const at = first + not_later((const uint8_t *)&first->to, p->history - 1, sizeof(*first), new.to);
+	make_room((uint8_t *)at, (size_t)(p->last - at), sizeof(*at));
+	*at = new;
 }
