@@ -151,8 +151,8 @@ static inline void look_ahead(const struct hart *h, const struct code_entry *c)
 	const uint64_t at = va - s->ranges[slot].va;
 	if (at >= s->ranges[slot].bytes)
 		return;
-	__builtin_prefetch(s->ranges[slot].host + at);
 	memory_look_ahead(s->memory, h->physical, s->range_pa[slot] + at);
+	__builtin_prefetch(s->ranges[slot].host + at); /* last: it waits for the host's page walk, behind which no other would begin */
 }
 
 /* An SMI stops a hart and all its counters for a while; the clocks keep running. SMIs between runs are only counted. */
