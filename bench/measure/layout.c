@@ -98,9 +98,10 @@ static uint32_t pieces_beyond(const struct cpu *cpu, const struct cpu_cache *l2)
 {
 	const uint64_t way = cpu_cache_way_bytes(l2), room = cpu_cache(cpu, 3)->bytes / 3 * 2;
 
-	for (uint32_t n = 2 * l2->ways; n >= l2->ways + l2->ways / 2 && n > l2->ways; n -= l2->ways / 2)
-		if (n <= tlb_pieces(cpu) && n * way <= room)
-			return n;
+	const uint32_t candidates[] = { 2 * l2->ways, l2->ways + l2->ways / 2 };
+	for (unsigned i = 0; i < COUNT_OF(candidates); i++)
+		if (candidates[i] > l2->ways && candidates[i] <= tlb_pieces(cpu) && candidates[i] * way <= room)
+			return candidates[i];
 	return 0;
 }
 

@@ -66,7 +66,7 @@ struct bench {
 	unsigned ibs_misses;      /* the setting */
 	int64_t l3_milli;         /* the same in the L3, once a row has measured it (bench/sampling/sample_l3.c) */
 	enum { LARGE_PAGES_UNKNOWN, LARGE_PAGES_WHOLE, LARGE_PAGES_SPLIT } large_pages; /* how the first level of the data TLB keeps pages of 2 MiB, once measured */
-	enum { L2_PORT_UNKNOWN, L2_PORT_FREE, L2_PORT_DELAYS } l2_port; /* of l2_port_delays */
+	enum l2_port { L2_PORT_UNKNOWN, L2_PORT_FREE, L2_PORT_DELAYS, L2_PORT_FAILED } l2_port; /* of l2_port_measured */
 	bool tlb_timed;           /* the 4 KiB sizes in own.tlb were found by time */
 	struct tlb_by_time tlb_by_time; /* those of tlb_time_sizes */
 	struct tlb_facts tlb_told; /* by CPUID or the descriptor */

@@ -94,10 +94,13 @@ static bool of_l2_hits(const struct row *r)
 
 static void judge_l2_port(struct bench *b, const struct row *r, struct row_result *out)
 {
-	if (!of_l2_hits(r) || out->status != ROW_OK || !l2_port_delays(b))
+	const enum l2_port port = of_l2_hits(r) && out->status == ROW_OK ? l2_port_measured(b) : L2_PORT_FREE;
+
+	if (port == L2_PORT_FREE)
 		return;
 	out->status = ROW_UNPROVEN;
-	str_copy(out->reason, sizeof(out->reason), "the L2's port is busy longer with a line than a hit takes: independent loads take as long as a chase");
+	str_copy(out->reason, sizeof(out->reason), port == L2_PORT_DELAYS ? "the L2's port is busy longer with a line than a hit takes: independent loads take as long as a chase" :
+		"whether loads wait for the L2's port could not be measured");
 }
 
 static void run(struct bench *b, const struct row *r, struct row_result *out)

@@ -54,7 +54,7 @@ static enum status ticks_of_both(struct bench *b, struct working_set *w, int64_t
 	return st;
 }
 
-bool l2_port_delays(struct bench *b)
+enum l2_port l2_port_measured(struct bench *b)
 {
 	const struct random before = b->random;
 	const struct row *r = row_find("load.l2.latency");
@@ -64,21 +64,22 @@ bool l2_port_delays(struct bench *b)
 	uint64_t found = 0;
 
 	if (b->l2_port != L2_PORT_UNKNOWN)
-		return b->l2_port == L2_PORT_DELAYS;
+		return b->l2_port;
 	b->l2_port = L2_PORT_FREE;
 	if (!w.kernel || shape_of_test(r, b->cpu, &w.shape, ignored.reason, sizeof(ignored.reason)) != ST_OK || w.shape.nodes < 3 * LOADS)
-		return false;
+		return b->l2_port;
 	const bool switched = prefetchers_known(b) && prefetchers_off(b, &found);
 	enum status st = window_set_up(b, &w, 0, &ignored);
 
 	if (st == ST_OK)
 		st = ticks_of_both(b, &w, ticks);
-	const enum status back = w.mapped ? b->a->ops->unmap(b->a->self, &w.map) : ST_OK;
+	const enum status unmapped = w.mapped ? b->a->ops->unmap(b->a->self, &w.map) : ST_OK;
+	const bool restored = !switched || prefetchers_back(b, found);
 
 	b->random = before;
-	if (switched)
-		(void)prefetchers_back(b, found);
-	if (st == ST_OK && back == ST_OK && ticks[0] > 0 && ticks[1] * 100 >= ticks[0] * SAME_PERCENT)
+	if (st != ST_OK || unmapped != ST_OK || !restored)
+		b->l2_port = L2_PORT_FAILED;
+	else if (ticks[0] > 0 && ticks[1] * 100 >= ticks[0] * SAME_PERCENT)
 		b->l2_port = L2_PORT_DELAYS;
-	return b->l2_port == L2_PORT_DELAYS;
+	return b->l2_port;
 }

@@ -4,7 +4,8 @@
 
 #include "bench/measure/loop.h"
 
-/* Whether a load that hits the L2 waits for its port: measured once a run, in jobs of its own. False also where that cannot be measured. */
-bool l2_port_delays(struct bench *b);
+/* Whether a load that hits the L2 waits for its port: measured once a run, in jobs of its own. L2_PORT_FREE also where the L2 is too small for the test;
+ * L2_PORT_FAILED where a job failed or the prefetchers could not be restored. */
+enum l2_port l2_port_measured(struct bench *b);
 
 #endif

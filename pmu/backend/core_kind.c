@@ -2,10 +2,9 @@
 #include "pmu/backend/core_kind.h"
 
 #include "pmu/text.h"
+#include "tables/processor.h"
 
 #define LEAF_KIND  0x1A
-#define TYPE_CORE  0x40
-#define TYPE_ATOM  0x20
 
 const char *const core_kind_names[CORE_KIND_NAMES] = { "", "p", "e", "lpe", CORE_KIND_ALL };
 
@@ -25,7 +24,7 @@ unsigned core_kinds(const struct access *a, struct core_kind_range kinds[CORE_KI
 			kinds[i].count++;
 		if (i < n || n == CORE_KINDS_MAX)
 			continue;
-		const bool atom = r.eax >> 24 == TYPE_ATOM;
+		const bool atom = r.eax >> 24 == CORE_TYPE_ATOM;
 		kinds[n++] = (struct core_kind_range){ !atom ? "p" : small ? "lpe" : "e", r.eax, core, 1 };
 		small += atom;
 	}

@@ -3,7 +3,7 @@
 #   tests/bench/race.sh [ROUNDS [POINT ...]]     without points all twenty-six:
 #   STREAM/LEVEL/STORES/THREADS: the triad (stream) in L1, L2, L3, memory, with regular and non-temporal (nt) stores, one and two threads;
 #   copy, load, store, update and daxpy in the L2, one and two threads. Any other combination may be asked for.
-# How a round is run, the head of tests/bench/race.c says: some 0.4 s. WIDEST=avx hides AVX-512 from all: a host that has none. Of the two others the one
+# How a round is run, the head of tests/bench/race.c says: some 0.5 s. WIDEST=avx hides AVX-512 from all: a host that has none. Of the two others the one
 # with the higher median is the best; a round's ratio is ours to it. Printed: medians in GB/s, the median ratio, its spread, and what was the fastest of
 # ours, likwid-bench's and gcc's (bytes between arrays behind the +).
 set -u

@@ -34,5 +34,5 @@ Icelake-Server-v4 ice-lake-sp
 Snowridge snow-ridge
 END
 check "native_full_on_EPYC-Milan" ends EPYC-Milan zen3 full
-for cpu in EPYC-Milan EPYC-v1; do check "native_rows_by_leaves_on_$cpu" emulated "$cpu" "$unit"; done
+for cpu in EPYC-Milan EPYC-v1; do check "native_rows_by_leaves_on_$cpu" emulated "$cpu" "$unit" '*gives_values'; done
 tap_end

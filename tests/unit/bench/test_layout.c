@@ -406,6 +406,26 @@ static void test_layout_lines_of_another_core_lie_apart(void **state)
 	}
 }
 
+/* An L2 of one way and a DTLB of few pieces or none: the search for a ring in the L3 ends. */
+static void test_layout_an_l2_of_one_way_has_a_ring_beyond_it(void **state)
+{
+	static const unsigned entries[] = { 0, 1, 3, 4, 64 };
+	struct shape s;
+	char why[128];
+
+	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(entries); i++) {
+		struct cpu cpu = nehalem();
+		cpu.caches[1].ways = 1;
+		cpu.tlb_enumerated = true;
+		cpu.tlb.dtlb_2m = 0;
+		cpu.tlb.dtlb_4k = entries[i];
+		assert_int_equal(shape_of_test(row("load.l3.latency"), &cpu, &s, why, sizeof(why)), ST_OK);
+		assert_true(s.bytes < 8388608);
+		assert_int_equal(s.piece_bytes, entries[i] >= 4 ? 262144 : 0);
+	}
+}
+
 /* Crestmont's first-level DTLB holds a page of 2 MiB as pieces of 4 KiB, 48 in all. The L3's ring has lines in 32 pieces; 32 lines of a set evict each
  * other from an L2 of 16 ways. */
 static void test_layout_pieces_of_large_pages_stay_in_the_dtlb(void **state)
@@ -486,6 +506,7 @@ int main(void)
 		cmocka_unit_test(test_layout_threads_of_a_core_share_few_lines),
 		cmocka_unit_test(test_layout_windows_of_a_pair_touch_the_same_pages),
 		cmocka_unit_test(test_layout_missing_levels_have_reasons), cmocka_unit_test(test_layout_walks_where_the_l2_is_small),
+		cmocka_unit_test(test_layout_an_l2_of_one_way_has_a_ring_beyond_it),
 		cmocka_unit_test(test_layout_pieces_of_large_pages_stay_in_the_dtlb),
 		cmocka_unit_test(test_layout_lines_of_another_core_lie_apart),
 	};

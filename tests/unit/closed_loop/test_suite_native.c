@@ -241,8 +241,11 @@ static void test_suite_native_of_two_types_of_cores(void **state)
 	memory_host_free(&h);
 }
 
-int main(void)
+/* Given a pattern, the tests that it matches are left out. */
+int main(int argc, char **argv)
 {
+	if (argc > 1)
+		cmocka_set_skip_filter(argv[1]);
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_suite_native_quick_gives_values, close_native),
 		cmocka_unit_test_teardown(test_suite_native_without_leaf_4, close_native),
