@@ -40,7 +40,7 @@ const struct row rows[] = {
 	ROW("load.dram_local.latency", "load to use, line in memory of this node only", .kind = KIND_LATENCY, .unit = UNIT_CYCLES, .kernels = k_chase,
 	    .target = TARGET_DRAM, .order = ORDER_SPARSE, .page_bytes = PAGE_2M, .prepare = PREPARE_FLUSH, .baseline = BASELINE_NONE,
 	    .statistic = STAT_MEDIAN, .prefetch = PREFETCH_OFF, .window = 1024, .source = SOURCE_DRAM_LOCAL, .proofs = proof_dram_local,
-	    .confirmed_by = "load.dram_local_big.latency", .budget = 250000, .revision = 6, .suites = BOTH)
+	    .confirmed_by = "load.dram_local_big.latency", .budget = 250000, .revision = 7, .suites = BOTH)
 	ROW("load.dram_local_big.latency", "load to use, by a chase through six times the last-level cache", .kind = KIND_LATENCY, .unit = UNIT_CYCLES,
 	    .kernels = k_chase, .target = TARGET_DRAM, .order = ORDER_REGIONS, .page_bytes = PAGE_2M, .prepare = PREPARE_WARM, .baseline = BASELINE_NONE,
 	    .statistic = STAT_MEDIAN, .prefetch = PREFETCH_OFF, .window = 8192, .source = SOURCE_DRAM_LOCAL, .proofs = proof_dram_local_big,
@@ -57,7 +57,7 @@ const struct row rows[] = {
 	ROW("load.dram_local.penalty", "the additional cost of a load from memory of this node instead of the L1", .kind = KIND_PENALTY, .unit = UNIT_CYCLES,
 	    .kernels = k_chase, .target = TARGET_DRAM, .order = ORDER_SPARSE, .page_bytes = PAGE_2M, .prepare = PREPARE_FLUSH, .baseline = BASELINE_L1,
 	    .statistic = STAT_MEDIAN, .prefetch = PREFETCH_OFF, .window = 1024, .source = SOURCE_DRAM_LOCAL, .proofs = proof_dram_local,
-	    .confirmed_by = "load.dram_local.latency", .budget = 250000, .revision = 6, .suites = BOTH)
+	    .confirmed_by = "load.dram_local.latency", .budget = 250000, .revision = 7, .suites = BOTH)
 
 	ROW("tlb.dtlb_4k.penalty", "a load that misses the first-level DTLB and hits the second level", .kind = KIND_PENALTY, .unit = UNIT_CYCLES,
 	    .kernels = k_chase, .target = TARGET_DTLB, .order = ORDER_PAGES, .page_bytes = PAGE_4K, .prepare = PREPARE_WARM, .baseline = BASELINE_PACKED,

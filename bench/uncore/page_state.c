@@ -12,10 +12,14 @@
 #define FEW_MILLI 100
 #define OPEN_MILLI 50 /* page hits per load of a chase through many pages: each is up to a half shorter, so that more of them are not its latency */
 #define SAME_MILLI 5
-#define LONGER_PERMILLE 30 /* by which a load may take more time where no DRAM page was open: as much as two methods of a run may differ (bench/suite/cross_check.c) */
-#define FEWER 4u
-#define SLOT 2u         /* of the mapping: behind the row's own two */
-#define PAIRS 3u
+#define LONGER_PERMILLE 10 /* by which a load may take more time where its DRAM page was not open */
+#define PAIRS 51u
+#define SLOT 2u            /* of the mappings: behind the row's own two */
+#define AREA_SLOT 3u
+#define AREA_BYTES (256u << 20) /* more than the banks of a socket have open: of 24 channels with four ranks of 32 banks and pages of 8 KiB, 24 MiB */
+#define AREA_LEAST (32u << 20)
+#define AREA_STEP (509u * 64u)  /* a prime number of lines: channels are visited in turn whatever their number */
+#define PAGE_SET (128u << 10)   /* bytes of consecutive lines in one DRAM page of each channel: eight channels with pages of 16 KiB */
 
 enum { READS, ACTIVATES, PRECHARGES, CONCEPTS };
 static const char *const counted[CONCEPTS] = { "channel.read", "channel.activate.read", "channel.precharge.page_miss" };
@@ -79,61 +83,88 @@ static void add(struct text *t, const char *what, int64_t milli)
 	text_fixed(t, milli, 3);
 }
 
-/* The address of the first node in a part of a working set's mapping. */
-static uint64_t first_node(const struct working_set *w, uint64_t offset)
+/* Runs a kernel over one line in each step of the area. */
+static enum status over_area(struct loop *l, const struct mapping *area, const char *kernel)
 {
-	while (!*(const uint64_t *)mapping_at(&w->map, offset))
-		offset += w->shape.line_bytes;
-	return w->map.va + offset;
+	const struct kernel *k = kernel_find(kernel);
+	const uint64_t arguments[6] = { area->va, area->bytes / AREA_STEP, AREA_STEP };
+	struct window ignored;
+
+	return k ? window_run(l->b, k, arguments, NULL, 0, &ignored, &l->job) : ST_BROKEN;
 }
 
-/* Pairs of windows over arrays as large as the chase's, each window in one that no window has visited, after a lap of the chase itself: their DRAM pages are
- * not open. They have a quarter of the nodes, so that few share a DRAM page. */
-static enum status unvisited_windows(struct loop *l, struct working_set *w, unsigned pairs, struct pair *tsc)
+/* Maps memory of the row's node larger than all pages that its banks can have open: as much as there is. */
+static enum status map_area(struct loop *l, struct mapping *area)
 {
-	struct bench *b = l->b;
-	struct working_set *row = &l->sets[0];
-	struct window out = { .tsc = 0 };
-	enum status st = window_prepare(b, l->row, w, WINDOW_TEST, w->shape.nodes, &l->job);
+	const struct access *a = l->b->a;
+	enum status st = ST_FULL;
 
-	if (st == ST_OK)
-		st = window_prepare(b, l->row, row, WINDOW_TEST, row->shape.nodes, &l->job);
-	if (st == ST_OK)
-		st = window_units(b, row, row->shape.nodes, NULL, 0, &out, &l->job);
-	for (unsigned i = 0; st == ST_OK && i < 2 * pairs; i++) {
-		w->at = first_node(w, i * row->shape.span_bytes);
-		st = window_units(b, w, w->window * (1 + i % 2), NULL, 0, &out, &l->job);
-		*(i % 2 ? &tsc[i / 2].longer : &tsc[i / 2].shorter) = (int64_t)out.tsc;
-	}
+	for (uint64_t bytes = AREA_BYTES; st == ST_FULL && bytes >= AREA_LEAST; bytes /= 2)
+		for (uint64_t page = PAGE_2M; page; page = st == ST_UNSUPPORTED && page == PAGE_2M ? PAGE_4K : 0) {
+			*area = (struct mapping){ .va = SPACE_DATA + AREA_SLOT * PAGE_1G, .bytes = bytes, .page_bytes = page, .node = cores_node(l->b, l->row->node) };
+			st = a->ops->map(a->self, area);
+		}
 	return st;
 }
 
-/* *permille: how much more time a load takes where its DRAM page was not open before the window. */
-static enum status unvisited(struct loop *l, struct row_result *out, int64_t *permille)
+/* Pairs of windows over nodes of which no two share a DRAM page, each after loads in the area, behind which the banks have other pages open. */
+static enum status closed_windows(struct loop *l, struct working_set *w, const struct mapping *area, unsigned pairs, struct pair *tsc)
+{
+	struct bench *b = l->b;
+	struct window out = { .tsc = 0 };
+	enum status st = ST_OK;
+
+	for (unsigned i = 0; st == ST_OK && i < 2 * pairs; i++) {
+		st = window_prepare(b, l->row, w, WINDOW_TEST, w->shape.nodes, &l->job);
+		if (st == ST_OK)
+			st = over_area(l, area, "k_touch");
+		b->ahead = &w->map;
+		if (st == ST_OK)
+			st = window_units(b, w, w->window * (1 + i % 2), NULL, 0, &out, &l->job);
+		b->ahead = NULL;
+		/* The next loads in the area are to come from memory too, and no later row is to find its lines in the last level. */
+		if (st == ST_OK)
+			st = over_area(l, area, "k_flush");
+		*(i % 2 ? &tsc[i / 2].longer : &tsc[i / 2].shorter) = (int64_t)out.tsc;
+	}
+	return st == ST_OK ? window_prepare(b, l->row, w, WINDOW_TEST, w->shape.nodes, &l->job) : st;
+}
+
+/* *permille: how much more time a load takes where its DRAM page is closed before the window. */
+static enum status closed(struct loop *l, struct row_result *out, int64_t *permille)
 {
 	struct bench *b = l->b;
 	const unsigned pairs = b->a->kind == ACCESS_SIM ? 1 : PAIRS;
 	struct working_set w = { .kernel = l->sets[0].kernel, .shape = l->sets[0].shape };
+	struct mapping area = { .va = 0 };
 	struct pair tsc[PAIRS] = { { 0, 0 } };
-	struct slope row, again = { .value_micro = 0 };
-	enum status st = reduce_slope(b->tsc[0], l->pairs, l->sets[0].window, l->row->statistic, &row);
+	struct slope row, alone = { .value_micro = 0 };
+	enum status st = reduce_slope(b->tsc[0], l->pairs, l->sets[0].window, l->row->statistic, &row), back = ST_OK;
 
-	w.shape.region_nodes = w.shape.nodes / FEWER;
-	w.window = w.shape.region_nodes / 2;
-	w.shape.nodes = 2 * pairs * w.shape.region_nodes;
+	const uint64_t nodes = w.shape.span_bytes / (w.shape.piece_bytes ? w.shape.piece_bytes : PAGE_SET), round = 2 * w.kernel->loads;
+
+	if (!w.shape.piece_bytes)
+		w.shape.nodes = (uint32_t)(nodes < round ? round : nodes / round * round);
 	w.shape.bytes = w.shape.nodes * (uint64_t)w.shape.line_bytes;
-	w.shape.span_bytes *= 2 * pairs;
+	w.window = (uint32_t)(nodes < round ? round : nodes / round * round) / 2;
 	if (st == ST_OK)
 		st = window_set_up(b, &w, SLOT, out);
 	if (st == ST_OK)
-		st = unvisited_windows(l, &w, pairs, tsc);
+		st = map_area(l, &area);
+	if (st == ST_OK) {
+		st = closed_windows(l, &w, &area, pairs, tsc);
+		back = b->a->ops->unmap(b->a->self, &area);
+	}
+	if (w.mapped) {
+		const enum status other = b->a->ops->unmap(b->a->self, &w.map);
+
+		back = back == ST_OK ? other : back;
+	}
 	if (st == ST_OK)
-		st = reduce_slope(tsc, pairs, w.window, STAT_MEDIAN, &again);
+		st = reduce_slope(tsc, pairs, w.window, STAT_MEDIAN, &alone);
 	if (st == ST_OK && row.value_micro <= 0)
 		st = ST_RANGE;
-	*permille = st == ST_OK ? mul_div(again.value_micro - row.value_micro, 1000, row.value_micro) : 0;
-	const enum status back = w.mapped ? b->a->ops->unmap(b->a->self, &w.map) : ST_OK;
-
+	*permille = st == ST_OK ? mul_div(alone.value_micro - row.value_micro, 1000, row.value_micro) : 0;
 	return st == ST_OK ? back : st;
 }
 
@@ -160,11 +191,11 @@ static void random_row(struct loop *l, struct row_result *out)
 		/* The lines of this window do not stay in the last level, which a later row would find there. */
 		l->sets[0].at = from;
 		st = sparse ? window_prepare(l->b, l->row, &l->sets[0], WINDOW_TEST, l->sets[0].window, &l->job) : ST_OK;
-	} else if (sparse && !l->sets[0].shape.piece_bytes) {
-		st = unvisited(l, out, &permille);
+	} else if (sparse) {
+		st = closed(l, out, &permille);
 		few = st == ST_OK && permille > LONGER_PERMILLE;
 		if (few)
-			add(&reason, "its pages are few for DRAM's banks; where none was open before, a load takes more time by a part of", permille);
+			add(&reason, "its pages are few for DRAM's banks; where none is open, a load takes more time by a part of", permille);
 	}
 	if (few)
 		out->status = ROW_UNPROVEN;
