@@ -304,8 +304,8 @@ static enum status point(struct multicore *c, unsigned n, struct point *p)
 
 	c->at_once = n;
 	st = counted(c, n, p);
-	/* not resident: the level is not LRU, so all make passes until they are */
-	if (st == ST_OK && c->row->prepare == PREPARE_WARM && !c->settles && !all_there(c, p)) {
+	/* not resident: the level is not LRU, so all make passes until they are, unless these would bring a few cores' arrays into an L2 that more share */
+	if (st == ST_OK && c->row->prepare == PREPARE_WARM && !c->settles && !multicore_fits_below(c, n) && !all_there(c, p)) {
 		c->settles = true;
 		st = multicore_warm_up(c, 0, n);
 		if (st == ST_OK)
@@ -346,12 +346,13 @@ static enum status curve(struct multicore *c, struct row_result *out)
 	for (unsigned i = count; st == ST_OK && i-- > 0;) {
 		st = point(c, points[i], &p);
 		value = i == count - 1 ? p : value;
-		rates[i] = p.rate_milli;
+		/* few cores whose L2 has room for more than their arrays: where the counts show that lines came from there, the point is not the level's */
+		rates[i] = i < count - 1 && c->counting.proof_count && multicore_fits_below(c, points[i]) && !all_there(c, &p) ? 0 : p.rate_milli;
 		out->rejected += p.rejected;
 		out->samples += p.good;
 	}
 	for (unsigned i = 0; st == ST_OK && i < count; i++)
-		if (rates[i]) /* a point without a good window is left out */
+		if (rates[i]) /* a point without a good window, or of another level, is left out */
 			series_add(&out->series, (int64_t[]){ (int64_t)points[i] * 1000, rates[i] });
 	if (st == ST_OK)
 		take(c, &value, out);

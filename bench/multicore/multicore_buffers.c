@@ -220,6 +220,13 @@ bool multicore_pushes_wrapper(const struct multicore *c, unsigned n)
 	return multicore_sharers(c, n, target == TARGET_DRAM ? TARGET_DRAM : TARGET_L2) * each > below->bytes / 4 * 3;
 }
 
+bool multicore_fits_below(const struct multicore *c, unsigned n)
+{
+	const struct cpu_cache *l2 = cpu_cache(c->b->cpu, 2);
+
+	return c->row->target == TARGET_L3 && l2 && multicore_sharers(c, n, TARGET_L2) * c->members[0].set.shape.bytes < 2 * l2->bytes;
+}
+
 bool multicore_has_victim_cache(const struct multicore *c) { return emptied(c); }
 
 enum status multicore_shape(const struct multicore *c, unsigned n, struct shape *s, struct row_result *out)
@@ -265,6 +272,15 @@ enum status multicore_shape(const struct multicore *c, unsigned n, struct shape 
 	return ST_UNSUPPORTED;
 }
 
+/* Threads of one core walk through the L1's sets that far from each other. In step, chance decides from window to window which thread's loads and which one's
+ * stores a set meets last, and with few ways a longer window would write back more or fewer lines than it stores (copy.l2_all: 4550 or 3651 for 4096). */
+static uint64_t distance_in_l1(const struct multicore *c, unsigned i, const struct shape *s)
+{
+	const unsigned before = sharing(c, i, i, TARGET_L1), threads = sharing(c, c->count, i, TARGET_L1);
+
+	return c->row->target == TARGET_L2 && threads > 1 ? cpu_cache_way_bytes(cpu_cache(c->b->cpu, 1)) / threads / s->step_bytes * s->step_bytes * before : 0;
+}
+
 void multicore_stagger_arrays(const struct multicore *c, unsigned i, unsigned all, struct working_set *w)
 {
 	const struct cpu_cache *last = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu));
@@ -275,9 +291,9 @@ void multicore_stagger_arrays(const struct multicore *c, unsigned i, unsigned al
 	if (!way || c->row->prepare == PREPARE_FLUSH)
 		return;
 	if (c->row->prepare == PREPARE_WARM) {
-		if (all <= last->ways)
-			return;
-		s->start_bytes = before * ((s->span_bytes + s->line_bytes - 1) / s->line_bytes * s->line_bytes) % way;
+		s->start_bytes = distance_in_l1(c, i, s);
+		if (all > last->ways)
+			s->start_bytes += before * ((s->span_bytes + s->line_bytes - 1) / s->line_bytes * s->line_bytes) % way;
 	} else {
 		s->start_bytes = way / all * before / s->step_bytes * s->step_bytes;
 	}

@@ -9,6 +9,8 @@ uint32_t multicore_window(const struct multicore *c);
 unsigned multicore_times(const struct row *r);
 /* Decides for all members at work whether each pair of windows has its own start offset, and reserves room for these offsets. */
 void multicore_start_offsets(struct multicore *c);
+/* Whether the arrays of the first n members leave room in the L2s that they share: its part of a stream of the L3 would come from there. */
+bool multicore_fits_below(const struct multicore *c, unsigned n);
 /* The most of the first n members that share a cache of that level. */
 unsigned multicore_sharers(const struct multicore *c, unsigned n, enum target target);
 /* Iterations that fill the level below a victim last level; 0 on other machines. Until that level is full it absorbs what a window stores
