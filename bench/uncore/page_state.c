@@ -13,7 +13,8 @@
 #define OPEN_MILLI 50 /* page hits per load of a chase through many pages: each is up to a half shorter, so that more of them are not its latency */
 #define SAME_MILLI 5
 #define LONGER_PERMILLE 10 /* by which a load may take more time where its DRAM page was not open */
-#define PAIRS 51u
+#define PAIRS 201u
+#define SURE_PART 3       /* of that many pairs the median is known to this part of their spread: three standard errors */
 #define SLOT 2u            /* of the mappings: behind the row's own two */
 #define AREA_SLOT 3u
 #define AREA_BYTES (256u << 20) /* more than the banks of a socket have open: of 24 channels with four ranks of 32 banks and pages of 8 KiB, 24 MiB */
@@ -130,7 +131,7 @@ static enum status closed_windows(struct loop *l, struct working_set *w, const s
 	return st == ST_OK ? window_prepare(b, l->row, w, WINDOW_TEST, w->shape.nodes, &l->job) : st;
 }
 
-/* *permille: how much more time a load takes where its DRAM page is closed before the window. */
+/* *permille: how much more time a load takes where its DRAM page is closed before the window, beyond what the samples' spread explains. */
 static enum status closed(struct loop *l, struct row_result *out, int64_t *permille)
 {
 	struct bench *b = l->b;
@@ -164,7 +165,7 @@ static enum status closed(struct loop *l, struct row_result *out, int64_t *permi
 		st = reduce_slope(tsc, pairs, w.window, STAT_MEDIAN, &alone);
 	if (st == ST_OK && row.value_micro <= 0)
 		st = ST_RANGE;
-	*permille = st == ST_OK ? mul_div(alone.value_micro - row.value_micro, 1000, row.value_micro) : 0;
+	*permille = st == ST_OK ? mul_div(alone.value_micro - alone.spread_micro / SURE_PART - row.value_micro, 1000, row.value_micro) : 0;
 	return st == ST_OK ? back : st;
 }
 
