@@ -12,6 +12,7 @@
 #define FILLS 4u               /* passes over a last level that may not be LRU, at most: a random one keeps e^-5 of its earlier lines */
 #define LAST_FACTOR 6u        /* DRAM: all arrays together exceed the last level by this factor */
 #define MANY_CORES 8u         /* with more cores, windows of all cores are twice as long */
+#define LAPS_OF_FEW_WAYS 16u  /* then a half of the L1's lines is 1 % of the uses of the L2's port between a window and one of twice its length */
 #define VALUE_WINDOWS 64u     /* of a row's value, with all cores running */
 #define FILL_ROOM 2u          /* with start offsets, each window's room exceeds its need by this factor, */
 #define LEAD_UNITS 32u        /* uncounted iterations ahead of each window, which are part of the need */
@@ -66,6 +67,16 @@ static uint32_t window_through_l2(const struct multicore *c, unsigned at_once, u
 	return window;
 }
 
+/* Times that a window over arrays in the L2 or L3 covers the L1. Where threads share one of fewer ways than they have arrays, chance decides from window to
+ * window which thread's loads and which one's stores a set meets last: up to half of the lines are dirty at one end of a window and none at the other, and the
+ * window writes back so many more or fewer than it stores (copy.l2_all: 4550 or 3651 for 4096). */
+static uint64_t laps_of_l1(const struct multicore *c, const struct cpu_cache *l1, const struct kernel *k)
+{
+	const unsigned threads = multicore_sharers(c, c->count, TARGET_L1);
+
+	return c->row->target == TARGET_L2 && k->stores && threads > 1 && l1->ways < threads * (k->data_bytes / k->step_bytes) ? LAPS_OF_FEW_WAYS : 2;
+}
+
 /* With many cores the slowest finishes late by a varying amount. Long windows keep that tail, and the interleaving of dirty victims in a victim
  * last level, below the tolerance. A window over arrays in the L2 or L3 covers at least twice the L1, so that even the shorter one evicts the
  * wrapper's lines from it: otherwise reloading four of them took a fiftieth of the time of 64 iterations. */
@@ -78,7 +89,7 @@ static uint32_t window_of(const struct multicore *c, unsigned at_once)
 	const struct kernel *k = kernel_choose(c->row, c->b->cpu, c->b->kernels);
 	uint32_t window = c->row->window * times_of_few(c) * many * (c->b->a->kind == ACCESS_SIM ? 1 : WINDOW_SCALE);
 
-	while ((c->row->target == TARGET_L2 || c->row->target == TARGET_L3) && l1 && k && (uint64_t)window * k->data_bytes < 2 * l1->bytes)
+	while ((c->row->target == TARGET_L2 || c->row->target == TARGET_L3) && l1 && k && (uint64_t)window * k->data_bytes < laps_of_l1(c, l1, k) * l1->bytes)
 		window *= 2;
 	if (c->row->target == TARGET_L1 && c->b->a->kind == ACCESS_SIM && k && k->data_bytes >= WIDE_BYTES * k->instructions) /* its start and end took 2 % of 64 iterations */
 		window *= 4;
@@ -272,15 +283,6 @@ enum status multicore_shape(const struct multicore *c, unsigned n, struct shape 
 	return ST_UNSUPPORTED;
 }
 
-/* Threads of one core walk through the L1's sets that far from each other. In step, chance decides from window to window which thread's loads and which one's
- * stores a set meets last, and with few ways a longer window would write back more or fewer lines than it stores (copy.l2_all: 4550 or 3651 for 4096). */
-static uint64_t distance_in_l1(const struct multicore *c, unsigned i, const struct shape *s)
-{
-	const unsigned before = sharing(c, i, i, TARGET_L1), threads = sharing(c, c->count, i, TARGET_L1);
-
-	return c->row->target == TARGET_L2 && threads > 1 ? cpu_cache_way_bytes(cpu_cache(c->b->cpu, 1)) / threads / s->step_bytes * s->step_bytes * before : 0;
-}
-
 void multicore_stagger_arrays(const struct multicore *c, unsigned i, unsigned all, struct working_set *w)
 {
 	const struct cpu_cache *last = cpu_cache(c->b->cpu, cpu_last_level(c->b->cpu));
@@ -291,9 +293,9 @@ void multicore_stagger_arrays(const struct multicore *c, unsigned i, unsigned al
 	if (!way || c->row->prepare == PREPARE_FLUSH)
 		return;
 	if (c->row->prepare == PREPARE_WARM) {
-		s->start_bytes = distance_in_l1(c, i, s);
-		if (all > last->ways)
-			s->start_bytes += before * ((s->span_bytes + s->line_bytes - 1) / s->line_bytes * s->line_bytes) % way;
+		if (all <= last->ways)
+			return;
+		s->start_bytes = before * ((s->span_bytes + s->line_bytes - 1) / s->line_bytes * s->line_bytes) % way;
 	} else {
 		s->start_bytes = way / all * before / s->step_bytes * s->step_bytes;
 	}
