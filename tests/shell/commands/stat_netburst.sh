@@ -20,7 +20,7 @@ check "stat_netburst_2ndL_cache_load_miss_retired_0_in_the_L2" metric 2ndL_cache
 # every second of 8192 branches, by chance; the same ones by another detector
 mispredicted() {
 	local r=replay_event.NBOGUS:tagged_mispred_branch
-	count branch.conditional.penalty $r,mispred_branch_retired.NBOGUS && is $r 4096 200 && is $r "$(value mispred_branch_retired.NBOGUS)" 4
+	count branch.conditional.penalty $r,mispred_branch_retired.NBOGUS && is $r 3584 200 && is $r "$(value mispred_branch_retired.NBOGUS)" 4
 }
 check "stat_netburst_tagged_mispred_branch" mispredicted
 check "stat_netburst_MOB_load_replay_retired" metric MOB_load_replay_retired store.forward_fail.penalty 1024
