@@ -54,9 +54,7 @@ static enum status measure_hit(struct loop *l, int64_t *milli)
 	if (st != ST_OK || unmapped != ST_OK)
 		return st != ST_OK ? st : unmapped;
 	sample_sort(took, HIT_TRIES);
-	if (!tick_micro)
-		return ST_RANGE;
-	*milli = mul_div(mul_div(took[HIT_TRIES / 2], 1000000, HIT_ITERATIONS * chase->loads), 1000, tick_micro);
+	*milli = mul_div(took[HIT_TRIES / 2], tick_micro, HIT_ITERATIONS * chase->loads * 1000);
 	return ST_OK;
 }
 

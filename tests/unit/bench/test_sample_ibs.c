@@ -22,12 +22,20 @@ static void run_suite(void (*change)(struct machine *m), const char *suite)
 
 static const struct row_result *row(const char *name) { return sampling_suite_row(&on, name); }
 
-/* Each sample names the row's source and a node's address; the values are within 2 % of the chases'. */
-static void test_sample_ibs_agrees_with_each_chase(void **state)
+/* Three cycles of the core and of the L3 in four of the TSC; the description is read already, so what follows from the ratios is set as well. */
+static void slow(struct machine *m)
 {
-	(void)state;
+	m->clock_core_ratio = m->clock_uncore_ratio = m->clock_tsc_ratio * 3 / 4;
+	m->tick_per_core_cycle = m->tick_per_uncore_cycle = 4;
+	m->tick_per_tsc = 3;
+	m->core_hz = m->uncore_hz = m->tsc_hz / 4 * 3;
+}
+
+/* Each sample names the row's source and a node's address; the values are within 2 % of the chases'. */
+static void agrees_with_each_chase(void (*change)(struct machine *m))
+{
 	static const struct { const char *row; unsigned code; } cases[] = { { "load.l2.latency", 14 }, { "load.l3.latency", 1 }, { "load.dram_local.latency", 3 } };
-	run_suite(NULL, "load.l1.latency,load.l2.latency,load.l3.latency,load.dram_local.latency");
+	run_suite(change, "load.l1.latency,load.l2.latency,load.l3.latency,load.dram_local.latency");
 	for (unsigned i = 0; i < COUNT_OF(cases); i++) {
 		const struct row_result *r = row(cases[i].row);
 		const struct sample_result *s = &r->sample;
@@ -50,6 +58,19 @@ static void test_sample_ibs_agrees_with_each_chase(void **state)
 	assert_null(json_problem(json));
 	assert_non_null(strstr(json, "\"sources\": {\"LOCAL_COMPLEX\": {\"count\": 48"));
 	sampling_suite_close(&on);
+}
+
+static void test_sample_ibs_agrees_with_each_chase(void **state)
+{
+	(void)state;
+	agrees_with_each_chase(NULL);
+}
+
+/* The L1 hit, which is added to each sample, is timed by the TSC. */
+static void test_sample_ibs_agrees_where_the_tsc_is_faster_than_the_core(void **state)
+{
+	(void)state;
+	agrees_with_each_chase(slow);
 }
 
 static void other_sources(struct machine *m) { m->fault_data_source_flip = 2; } /* turns neither the complex's code nor DRAM's into another row's */
@@ -123,6 +144,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sample_ibs_agrees_with_each_chase),
+		cmocka_unit_test(test_sample_ibs_agrees_where_the_tsc_is_faster_than_the_core),
 		cmocka_unit_test(test_sample_ibs_wrong_data_source_leaves_no_row_ok),
 		cmocka_unit_test(test_sample_ibs_without_samples_is_inconclusive),
 		cmocka_unit_test(test_sample_ibs_filters_misses_of_the_l3),
