@@ -142,12 +142,13 @@ static enum status closed(struct loop *l, struct row_result *out, int64_t *permi
 	struct slope row, alone = { .value_micro = 0 };
 	enum status st = reduce_slope(b->tsc[0], l->pairs, l->sets[0].window, l->row->statistic, &row), back = ST_OK;
 
-	const uint64_t nodes = w.shape.span_bytes / (w.shape.piece_bytes ? w.shape.piece_bytes : PAGE_SET), round = 2 * w.kernel->loads;
+	const uint64_t sets = w.shape.span_bytes / (w.shape.piece_bytes ? w.shape.piece_bytes : PAGE_SET), round = 2 * w.kernel->loads;
+	const uint32_t nodes = (uint32_t)(sets < round ? round : sets / round * round);
 
 	if (!w.shape.piece_bytes)
-		w.shape.nodes = (uint32_t)(nodes < round ? round : nodes / round * round);
+		w.shape.nodes = nodes;
 	w.shape.bytes = w.shape.nodes * (uint64_t)w.shape.line_bytes;
-	w.window = (uint32_t)(nodes < round ? round : nodes / round * round) / 2;
+	w.window = nodes / 2;
 	if (st == ST_OK)
 		st = window_set_up(b, &w, SLOT, out);
 	if (st == ST_OK)
