@@ -72,7 +72,7 @@ static bool shared_in_reach(struct machine_text *t, const struct stream *s, unsi
 		return false; /* a way stays free */
 	if (level == 2)
 		return share(machine_field(t, "l2", "bytes"), of_l2, s->arrays) >= 2 * over(machine_field(t, "l1d", "bytes"), threads);
-	return level != 3 || share(machine_field(t, "l3", "bytes"), cores, s->arrays) >= 2 * over(machine_field(t, "l2", "bytes"), of_l2);
+	return level != 3 || share(machine_field(t, "l3", "bytes"), over(cores, larger(1, machine_field(t, "topology", "complexes"))), s->arrays) >= 2 * over(machine_field(t, "l2", "bytes"), of_l2);
 }
 
 static int64_t rate_milli(struct machine_text *t, uint64_t bytes, uint64_t milli) { return (int64_t)over((uint64_t)(bound_hz3(t) * bytes * 1000 / 3), milli) * 1000; }
