@@ -44,7 +44,7 @@ static bool is_wide(const struct pair *pairs, unsigned n, uint64_t units)
 }
 
 /* The slope of the slowest core, from each core's own shortest windows. Code between jobs only lengthens windows in the L1: some of either length,
- * on some cores. On a simulated machine nothing else differs between them. */
+ * on some cores. On a simulated machine nothing else differs between them, but threads of a core share its ports unequally. */
 static int64_t least_slope(const struct multicore *c, unsigned n, int64_t units)
 {
 	int64_t most = 0;
@@ -57,11 +57,31 @@ static int64_t least_slope(const struct multicore *c, unsigned n, int64_t units)
 	return mul_div(most, 1000000, units);
 }
 
+/* From the first begin to the last end of the threads of member i's core: a thread's own window is short where the other one got fewer cycles. */
+static uint64_t ticks_of_core(const struct multicore *c, unsigned n, unsigned i)
+{
+	const uint32_t *core = c->b->groups.core;
+	uint64_t first = UINT64_MAX, last = 0;
+
+	for (unsigned k = 0; k < n; k++) {
+		const struct window *w = &c->members[k].window;
+
+		if (core[c->members[k].core] != core[c->members[i].core])
+			continue;
+		first = w->began < first ? w->began : first;
+		last = w->began + w->tsc > last ? w->began + w->tsc : last;
+	}
+	return last - first;
+}
+
 static void keep_least(struct multicore *c, unsigned n, unsigned longer)
 {
-	for (unsigned i = 0; i < n; i++)
-		if (c->members[i].window.tsc < c->members[i].least[longer])
-			c->members[i].least[longer] = c->members[i].window.tsc;
+	for (unsigned i = 0; i < n; i++) {
+		const uint64_t ticks = ticks_of_core(c, n, i);
+
+		if (ticks < c->members[i].least[longer])
+			c->members[i].least[longer] = ticks;
+	}
 }
 
 /* The point's rate, traffic and counts from its good pairs, whose windows differ by `units`. */
