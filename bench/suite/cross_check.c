@@ -2,7 +2,7 @@
 #include "bench/suite/cross_check.h"
 #include "bench/catalogue/row.h"
 
-enum relation_kind { RELATION_AT_MOST, RELATION_DIFFERENCE, RELATION_EQUAL, RELATION_PLATEAU, RELATION_HALF, RELATION_LESS, RELATION_BELOW, RELATION_FILLS, RELATION_PAIRS, RELATION_TWICE };
+enum relation_kind { RELATION_AT_MOST, RELATION_DIFFERENCE, RELATION_EQUAL, RELATION_PLATEAU, RELATION_HALF, RELATION_LESS, RELATION_BELOW, RELATION_FILLS, RELATION_PAIRS, RELATION_TWICE, RELATION_REACHES };
 
 struct relation {
 	enum relation_kind kind;
@@ -22,6 +22,7 @@ static const struct relation relations[] = {
 #define FILLS(part, limit, why) { .kind = RELATION_FILLS, .row = part, .other = limit, .reads = why },
 #define PAIRS(part, limit, why) { .kind = RELATION_PAIRS, .row = part, .other = limit, .reads = why },
 #define TWICE(part, limit, why) { .kind = RELATION_TWICE, .row = part, .other = limit, .reads = why },
+#define REACHES(part, whole, why) { .kind = RELATION_REACHES, .row = part, .other = whole, .reads = why },
 #include "bench/catalogue/relations.def"
 };
 
@@ -105,6 +106,7 @@ static bool broken(const struct relation *r, const struct writer_note *a, const 
 	case RELATION_FILLS: return over >= -BESIDE_MILLI || (over + a->value_milli <= 0 && over + a->value_milli >= -BESIDE_MILLI - 1000); /* of two entries each, one may stay free */
 	case RELATION_PAIRS: return over - b->value_milli >= -1000; /* an odd entry has a load too */
 	case RELATION_TWICE: return over - b->value_milli >= 0;
+	case RELATION_REACHES: return -over > allowed(a, b);
 	case RELATION_DIFFERENCE: return over + base_milli > allowed(a, b) || -over - base_milli > allowed(a, b);
 	case RELATION_PLATEAU: return said_of(r, b) > 0 && (over < 0 ? -over : over) > plateau_allowed(r, a);
 	default: return over > allowed(a, b) || -over > allowed(a, b);
@@ -167,7 +169,7 @@ void cross_check_run(struct writer *w, cross_check_odd *odd, const void *self)
 void cross_check_list(struct text *t)
 {
 	static const char *const words[] = { [RELATION_AT_MOST] = "at most", [RELATION_DIFFERENCE] = "is", [RELATION_EQUAL] = "equals", [RELATION_PLATEAU] = "is on", [RELATION_HALF] = "at most twice", [RELATION_LESS] = "is less than", [RELATION_BELOW] = "is below",
-		[RELATION_FILLS] = "does not fill", [RELATION_PAIRS] = "is below twice", [RELATION_TWICE] = "is less than twice" };
+		[RELATION_FILLS] = "does not fill", [RELATION_PAIRS] = "is below twice", [RELATION_TWICE] = "is less than twice", [RELATION_REACHES] = "reaches" };
 
 	for (unsigned n = 0; n < COUNT_OF(relations); n++) {
 		const struct relation *r = &relations[n];

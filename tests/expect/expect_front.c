@@ -130,15 +130,14 @@ static uint64_t step(struct flow *f, uint64_t length, uint64_t slots)
 		bubble(f, f->decode + f->microcode_cycles);
 	const uint64_t delivered = f->decode;
 
+	if (microcode)
+		f->decode += (slots - 1) / f->microcode_width;
 	if (f->from_cache) {
-		f->taken += slots;
+		f->taken = microcode ? f->cached_width : f->taken + slots;
 		f->fetched = f->decode;
 		f->redirected = false;
-	} else if (microcode) {
-		f->decode += (slots - 1) / f->microcode_width;
-		f->taken = f->width;
 	} else {
-		f->taken++;
+		f->taken = microcode ? f->width : f->taken + 1;
 	}
 	return delivered;
 }

@@ -12,7 +12,8 @@
  *   front.uop_cache_translates the window is looked up in the ITLB, and waits for its translation. A window
  *   enters the cache when the decoders leave it, if it had no more than front.uop_cache_window_uops uops by then; all of it
  *   counts as cached. Switching from the cache back to the decoders costs fetch front.uop_cache_switch_cycles.
- * - When microcode follows an instruction that is not microcoded, decode waits front.microcode_switch_cycles.
+ * - When microcode follows an instruction that is not microcoded, decode waits front.microcode_switch_cycles. The uop cache counts its
+ *   uops, but the sequencer delivers them at its own width there too.
  * - A length-changing prefix stalls fetch by front.lcp_cycles per instruction.
  * - At most front.queue uops wait between decode and allocation.
  * - The loop buffer streams once the same backward branch was taken LOOP_ITERATIONS times in a row with no other taken branch in
@@ -154,6 +155,17 @@ static uint64_t cache_translated(struct core_thread *c, uint64_t ip, uint64_t cy
 	return max_cycle(cycle, t.ready);
 }
 
+/* From the cycle of its first uops on, also where the uop cache has the instruction: its line only tells where the microcode begins. */
+static __attribute__((noinline)) void deliver_microcode(struct core_thread *c, const struct core_plan *p)
+{
+	struct front *f = &c->front;
+	uint64_t width = c->m->front_microcode_width, left = p->fused;
+	for (; left > width; left -= width, f->cycle++)
+		signal_pulse(c->signals, SIG_UOPS_DECODED_MS, f->cycle, (unsigned)width);
+	signal_pulse(c->signals, SIG_UOPS_DECODED_MS, f->cycle, (unsigned)left);
+	f->decoded = (uint32_t)c->m->front_decode_width;
+}
+
 /* Whether the uop cache delivers the instruction; *cycle is then when. */
 static bool cache_deliver(struct core_thread *c, const struct core_plan *p, uint64_t ip, bool wrong_path, uint64_t *cycle)
 {
@@ -196,9 +208,15 @@ static bool cache_deliver(struct core_thread *c, const struct core_plan *p, uint
 	f->cached_uops += uops;
 	f->redirected = false;
 	f->fetch_block = ~0ull - 1;
-	f->fetch_cycle = f->cycle = *cycle = d;
+	f->cycle = *cycle = d;
 	f->decoded = (uint32_t)m->front_decode_width;
-	signal_pulse(c->signals, p->microcoded ? SIG_UOPS_DECODED_MS : SIG_UOP_CACHE_UOPS, d, uops);
+	if (p->microcoded) {
+		deliver_microcode(c, p);
+		f->cached_uops = (uint32_t)m->front_uop_cache_width;
+	} else {
+		signal_pulse(c->signals, SIG_UOP_CACHE_UOPS, d, uops);
+	}
+	f->fetch_cycle = f->cycle;
 	return true;
 }
 
@@ -210,16 +228,6 @@ static __attribute__((noinline)) void emit_decoded(struct core_thread *c, const 
 	signal_pulse(c->signals, SIG_INSTRUCTIONS_DECODED_MICROCODE, d, p->microcoded);
 	signal_pulse(c->signals, SIG_FUSIONS_DECODED, d, p->fuses_next);
 	signal_pulse(c->signals, SIG_LEGACY_UOPS, d, p->fused);
-}
-
-static __attribute__((noinline)) void deliver_microcode(struct core_thread *c, const struct core_plan *p)
-{
-	struct front *f = &c->front;
-	uint64_t width = c->m->front_microcode_width, left = p->fused;
-	for (; left > width; left -= width, f->cycle++)
-		signal_pulse(c->signals, SIG_UOPS_DECODED_MS, f->cycle, (unsigned)width);
-	signal_pulse(c->signals, SIG_UOPS_DECODED_MS, f->cycle, (unsigned)left);
-	f->decoded = (uint32_t)c->m->front_decode_width;
 }
 
 enum status front_deliver(struct core_thread *c, const struct core_plan *p, uint64_t ip,

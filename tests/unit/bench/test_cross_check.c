@@ -15,7 +15,7 @@
 #define WHOLE 100000 /* thousandths of the row's unit */
 #define BASE    4000
 
-enum kind { AT_MOST_KIND, DIFFERENCE_KIND, EQUAL_KIND, PLATEAU_KIND, HALF_KIND, LESS_KIND, BELOW_KIND, FILLS_KIND, PAIRS_KIND, TWICE_KIND };
+enum kind { AT_MOST_KIND, DIFFERENCE_KIND, EQUAL_KIND, PLATEAU_KIND, HALF_KIND, LESS_KIND, BELOW_KIND, FILLS_KIND, PAIRS_KIND, TWICE_KIND, REACHES_KIND };
 static const struct { enum kind kind; const char *row, *other, *base; unsigned plateau; } relations[] = {
 #define AT_MOST(low, high, why) { AT_MOST_KIND, low, high, NULL, 0 },
 #define DIFFERENCE(part, whole, less, why) { DIFFERENCE_KIND, part, whole, less, 0 },
@@ -27,6 +27,7 @@ static const struct { enum kind kind; const char *row, *other, *base; unsigned p
 #define FILLS(part, limit, why) { FILLS_KIND, part, limit, NULL, 0 },
 #define PAIRS(part, limit, why) { PAIRS_KIND, part, limit, NULL, 0 },
 #define TWICE(part, limit, why) { TWICE_KIND, part, limit, NULL, 0 },
+#define REACHES(part, whole, why) { REACHES_KIND, part, whole, NULL, 0 },
 #include "bench/catalogue/relations.def"
 };
 
@@ -118,7 +119,7 @@ static void expect(const char *name, const char *other)
 static void pair(enum kind kind, const char *row, const char *other, const char *base, unsigned plateau, bool broken)
 {
 	begin();
-	written(row, broken && kind >= LESS_KIND && kind < PAIRS_KIND ? WHOLE - 1000 : broken ? (kind == HALF_KIND ? 3 : 2) * WHOLE : kind == FILLS_KIND ? WHOLE / 4 : kind == AT_MOST_KIND || kind >= LESS_KIND ? WHOLE / 2 : kind == DIFFERENCE_KIND ? WHOLE - BASE : WHOLE);
+	written(row, kind == REACHES_KIND ? (broken ? WHOLE / 2 : WHOLE) : broken && kind >= LESS_KIND && kind < PAIRS_KIND ? WHOLE - 1000 : broken ? (kind == HALF_KIND ? 3 : 2) * WHOLE : kind == FILLS_KIND ? WHOLE / 4 : kind == AT_MOST_KIND ? WHOLE / 100 * 98 : kind >= LESS_KIND ? WHOLE / 2 : kind == DIFFERENCE_KIND ? WHOLE - BASE : WHOLE);
 	written(other, kind == PLATEAU_KIND ? BASE : WHOLE);
 	if (kind == PLATEAU_KIND)
 		w.notes[row_find(other) - rows].plateau_milli[plateau] = WHOLE;
