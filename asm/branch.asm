@@ -57,7 +57,8 @@ ENDKERNEL k_branch_indirect
 ; uint64_t %1(uint64_t iterations /* rdi */)
 ;   for each iteration: call a routine that returns to .back
 ; If .back follows the call, the return stack predicts the return; one NOP further it does not. Uses 8
-; bytes of stack beyond its own return. 6 instructions.
+; bytes of stack beyond its own return. The lowest four address bits of call, jump and return differ: otherwise two
+; of them would share an entry of a small target buffer, and each would be re-steered. 6 instructions.
 %macro BRANCH_RETURN 2
 KERNEL %1, 0, 6, 1, 2, 24, 4, 0
 	xor eax, eax
@@ -74,6 +75,7 @@ KERNEL %1, 0, 6, 1, 2, 24, 4, 0
 	jnz .loop
 	ret
 align 64, db 0xCC
+	times 3 db 0xCC
 .routine:
 	add rax, 1
 	mov [rsp], rdx

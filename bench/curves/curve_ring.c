@@ -75,6 +75,11 @@ static void shape_ring(struct pass *p, struct working_set *w, const struct cpu_c
 		w->shape.line_bytes = (uint32_t)(memory / TWICE_NODES) - LINE; /* not all in one set */
 		if (memory < 3ull * TWICE_NODES * LINE)
 			w->shape.line_bytes = LINE;
+		if (shape_in_pieces(p->b->cpu) && memory >= (uint64_t)TWICE_NODES * LINE) { /* far apart: otherwise most loads would hit a DRAM page that another load opened */
+			w->shape.order = ORDER_SPARSE;
+			w->shape.line_bytes = LINE;
+			w->shape.piece_bytes = PAGE_2M;
+		}
 	} else if (p->curve->what == CURVE_SPREAD) {
 		p->iterations = ITERATIONS_SPREAD;
 		p->lines = curve_region_lines(p->curve, memory);
@@ -149,7 +154,7 @@ enum status curve_set_up(struct pass *p, struct row_result *out)
 		p->lines = PIECE_LINES;
 	w->kernel = kernel_find(p->row->kernels[0]);
 	shape_ring(p, w, l2);
-	w->shape.span_bytes = w->shape.bytes + PAGE_4K + curve_limit_bytes(p->b->cpu, p->curve);
+	w->shape.span_bytes = w->shape.bytes + w->shape.bytes / PAGE_4K * w->shape.piece_bytes + PAGE_4K + curve_limit_bytes(p->b->cpu, p->curve);
 	if (!w->kernel)
 		return ST_BROKEN;
 	if (p->row->target != TARGET_CORE) {

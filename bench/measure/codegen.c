@@ -81,6 +81,25 @@ static bool room_beside_pages(const struct cpu_cache *c)
 	return !sets || (CODE_WALK_PAGES + sets - 1) / sets + (entries + sets - 1) / sets + (sets <= CODE_WALK_PAGES) <= c->ways;
 }
 
+/* Whether the pages of CODE_PAGES_ITLB miss the ITLB and hit the second level, and their lines stay in the L1I: fetches that miss it wait for
+ * translations, and those of the baseline overlap. */
+static enum status second_level_holds(const struct cpu *cpu, char *reason, size_t capacity)
+{
+	if (!cpu->tlb.itlb_4k) {
+		str_copy(reason, capacity, "size of the ITLB is not known");
+		return ST_MISSING;
+	}
+	if (cpu->tlb.stlb_4k / 2 < CODE_ITLB_PAGES || cpu->tlb.itlb_4k * 2u > CODE_ITLB_PAGES) {
+		str_copy(reason, capacity, "no second-level TLB four times the ITLB");
+		return ST_UNSUPPORTED;
+	}
+	if (l1i(cpu) && l1i(cpu)->bytes < CODE_ITLB_PAGES * LINE) {
+		str_copy(reason, capacity, "the code would not stay in the L1 instruction cache");
+		return ST_UNSUPPORTED;
+	}
+	return ST_OK;
+}
+
 enum status codegen_span(enum code code, const struct cpu *cpu, uint64_t *bytes, char *reason, size_t capacity)
 {
 	const struct cpu_cache *l2 = cpu_cache(cpu, 2);
@@ -117,15 +136,7 @@ enum status codegen_span(enum code code, const struct cpu *cpu, uint64_t *bytes,
 		return stays(cpu, CODE_LINES * LINE, reason, capacity);
 	case CODE_PAGES_ITLB:
 		*bytes = CODE_ITLB_PAGES * PAGE_4K;
-		if (!cpu->tlb.itlb_4k) {
-			str_copy(reason, capacity, "size of the ITLB is not known");
-			return ST_MISSING;
-		}
-		if (cpu->tlb.stlb_4k / 2 < CODE_ITLB_PAGES || cpu->tlb.itlb_4k * 2u > CODE_ITLB_PAGES) {
-			str_copy(reason, capacity, "no second-level TLB four times the ITLB");
-			return ST_UNSUPPORTED;
-		}
-		return ST_OK;
+		return second_level_holds(cpu, reason, capacity);
 	case CODE_PAGES_WALK:
 		*bytes = CODE_WALK_PAGES * PAGE_4K;
 		if (!cpu->tlb.itlb_4k) {

@@ -181,9 +181,10 @@ static bool is_node(const struct sampling *s, const struct pebs_record *r)
 static bool is_other(const struct sampling *s, const struct pebs_record *r)
 {
 	const struct working_set *w = &s->l->sets[0];
-	uint64_t offset = r->address - w->map.va;
+	const uint64_t offset = r->address - w->map.va, piece = w->shape.piece_bytes;
+	const uint64_t end = !s->code ? w->map.bytes : piece ? w->shape.bytes / PAGE_4K * piece : w->shape.bytes;
 
-	return offset >= (s->code ? w->shape.bytes : w->map.bytes) || (s->code && offset % LINE == CURVE_SENDS);
+	return offset >= end || (s->code && (offset % LINE == CURVE_SENDS || (piece && offset % piece >= PAGE_4K)));
 }
 
 static void note_retirement(const struct sampling *s, const struct pebs_record *r, struct sample_retire *out)

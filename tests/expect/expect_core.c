@@ -225,7 +225,7 @@ enum status expect_core(const char *machine, const char *format, const char *row
 		{ "frontend.l1i_l2.penalty", code_misses(t, "l1i"), C(field(t, "l2", "cycles")) },
 		{ "frontend.l1i_l3.penalty", has_l3 && code_misses_l2(t), C(field(t, "l3", "core_cycles") + uncore_cycles(t, field(t, "l3", "uncore_cycles"))) },
 		{ "frontend.baclear.penalty", code_stays(t, 2 * 8192), C(field(t, "front", "baclear_cycles") - field(t, "front", "taken_cycles")) },
-		{ "tlb.itlb.penalty", has_stlb && field(t, "stlb", "entries") >= 512 && field(t, "itlb", "entries") <= 128, C(field(t, "stlb", "cycles")) },
+		{ "tlb.itlb.penalty", has_stlb && field(t, "stlb", "entries") >= 512 && field(t, "itlb", "entries") <= 128 && field(t, "l1i", "bytes") >= 16384, C(field(t, "stlb", "cycles")) },
 		{ "exec.addsd.latency", true, C(latency(t, "fp_add")) },
 		{ "exec.mulsd.latency", true, C(latency(t, "fp_mul")) },
 		{ "exec.divsd_easy.latency", true, C(divide_cycles(t, "fp_div64", 1, 53, false)) },

@@ -83,6 +83,7 @@ enum status sim_map(struct sim *s, struct mapping *m, bool own)
 	m->host = host;
 	m->pa = pa;
 	m->owner = s;
+	memory_cleared(s->memory, pa, m->bytes);
 	s->maps[s->map_count++] = (struct map_entry){ *m, own };
 	return ST_OK;
 }

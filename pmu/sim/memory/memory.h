@@ -89,6 +89,8 @@ MUST_CHECK enum status memory_translate(struct memory *s, unsigned core, unsigne
 void memory_uncore_steady(struct memory *s, bool steady, uint64_t core_cycle);
 /* Switches like MSR 0x1A4, one bit per prefetcher, 1 = off: 0 L2 streamer, 1 L2 adjacent, 2 L1 next line, 3 L1 stride. */
 void memory_prefetchers(struct memory *s, unsigned core, unsigned off_mask);
+/* The driver has cleared pages before it maps them: its stores leave no copy of earlier code in an L1I. */
+void memory_cleared(struct memory *s, uint64_t pa, uint64_t bytes);
 /* Forgets translations of a range (unmapped) or of everything (bytes = 0). */
 void memory_tlb_flush(struct memory *s, uint64_t va, uint64_t bytes);
 /* A core loads CR3: its translations and paging-structure caches are gone; no page of the job address space is global. */
