@@ -144,7 +144,7 @@ static enum status first_holds(struct sweep *s, const struct ring *ring, bool *h
 	enum status st, stopped;
 
 	memset(&c, 0, sizeof(c));
-	*told = evidence_plan_set(s->b, &misses, 1, &c);
+	*told = evidence_plan_least(s->b, &misses, 1, &c);
 	*holds = false;
 	if (!*told)
 		return ST_OK;
@@ -154,6 +154,8 @@ static enum status first_holds(struct sweep *s, const struct ring *ring, bool *h
 	st = visit(s, ring->pages, &at);
 	stopped = counters_stop(s->b->a, s->b->cpu, &c.plan, 0, s->b->core);
 	*holds = st == ST_OK && at.misses * FIRST_PART < (int64_t)at.pages * at.passes;
+	*told = !*holds || !c.unmodelled;
+	*holds = *holds && *told;
 	return st == ST_OK ? stopped : st;
 }
 

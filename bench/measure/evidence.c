@@ -229,6 +229,11 @@ bool evidence_plan_set(struct bench *b, const struct row_proof_set *set, unsigne
 	return plan_set(b, set, runs, false, SETS_MODELLED, c);
 }
 
+bool evidence_plan_least(struct bench *b, const struct row_proof_set *set, unsigned runs, struct counting *c)
+{
+	return plan_set(b, set, runs, false, SETS_ALL, c);
+}
+
 static bool has_victim_l3(const struct cpu *cpu)
 {
 	const struct cpu_cache *l3 = cpu_cache(cpu, 3);

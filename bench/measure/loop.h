@@ -198,6 +198,8 @@ void evidence_plan(struct bench *b, const struct row *r, unsigned runs, struct c
 bool evidence_counts(const struct counting *c, const char *concept);
 /* The same for one set. False: it cannot be counted in `runs`, and *c has the reason. */
 bool evidence_plan_set(struct bench *b, const struct row_proof_set *set, unsigned runs, struct counting *c);
+/* The same, also where a simulated machine knows some of the events by name only: c->unmodelled, and the counts are then the least that there can be. */
+bool evidence_plan_least(struct bench *b, const struct row_proof_set *set, unsigned runs, struct counting *c);
 /* Writes why nothing proves a row (c->proof_count is 0). True: no machine with this processor could prove it. */
 bool evidence_lacking(const struct bench *b, const struct counting *c, struct text *why);
 /* Appends "; noisy: NOISE" to the reason of an unproven row whose samples are noisy. */

@@ -16,7 +16,7 @@
 /* Here alder-lake stands for its large cores, alder-lake-n for its small ones. */
 #define MACHINES_PRESET "sandy-bridge-ep broadwell-ep skylake ice-lake-sp sapphire-rapids alder-lake alder-lake-n sierra-forest zen2 zen3 zen4 zen5"
 #define SEED_PRESET 20261127
-#define ROWS_PRESET "load.l?.latency,load.dram_local.latency,tlb.dtlb_4k.penalty,exec.div*,exec.m*"
+#define ROWS_PRESET "load.l?.latency,load.dram_local.latency,tlb.dtlb_4k.penalty,exec.div*,exec.m*,size.?tlb_4k.entries"
 /* Least number of rows that meet a formula, on each machine: rows without one prove nothing. */
 #define ROWS_LEAST 3
 
