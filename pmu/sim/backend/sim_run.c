@@ -225,7 +225,7 @@ static __attribute__((noinline)) enum status recall(struct sim *s, struct hart *
 		s->recall_wait = *h->beyond ? RECALL_BEYOND : RECALL_WAIT;
 		return ST_OK;
 	}
-	if (!s->memo)
+	if (!s->memo && !s->m.front_uop_cache) /* what a uop cache holds is no part of a recorded state */
 		s->memo = s->from.get(s->from.self, sizeof(*s->memo));
 	if (!s->memo) { /* it works without */
 		s->recall_wait = UINT32_MAX;
