@@ -29,7 +29,8 @@ ENDKERNEL k_branch_conditional
 ; uint64_t k_branch_indirect(const uint8_t *choices /* rdi */, uint64_t iterations /* rsi */)
 ;   next = 0
 ;   for each iteration: choice = next; next = choices[iteration]; jump to target choice, 0 .. 3, each of which does rax += 1
-; As above, a target is known an iteration before its jump. 10 instructions.
+; As above, a target is known an iteration before its jump. The jumps to .join differ in the lowest four address bits, so
+; that each has an entry of its own in a small target buffer. 10 instructions.
 KERNEL k_branch_indirect, 0, 10, 1, 0, 1, 5, 1
 	xor eax, eax
 	lea rdx, [.targets]
@@ -43,12 +44,22 @@ KERNEL k_branch_indirect, 0, 10, 1, 0, 1, 5, 1
 	jmp rcx
 align 16, db 0xCC
 .targets:
-%rep 4
 	add rax, 1
 	nop
-	jmp .join
+	jmp short .join
 align 16, db 0xCC
-%endrep
+	add rax, 1
+	db 0x0F, 0x1F, 0x00 ; NOP of 3 bytes
+	jmp short .join
+align 16, db 0xCC
+	add rax, 1
+	db 0x0F, 0x1F, 0x44, 0x00, 0x00 ; of 5
+	jmp short .join
+align 16, db 0xCC
+	add rax, 1
+	db 0x0F, 0x1F, 0x80, 0x00, 0x00, 0x00, 0x00 ; of 7
+	jmp short .join
+align 16, db 0xCC
 .join:
 	LOOP_END rsi
 ENDKERNEL k_branch_indirect
