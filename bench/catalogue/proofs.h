@@ -118,11 +118,11 @@ PROOF(proof_walk_l2, SET({ "dtlb.load.walk", ONCE }, { "load.hit.l2", MOSTLY }, 
 #define LINES_8_WRITTEN 7200, 13200, PER_UNIT
 /* Streams in a cache often move as much as it can: the level above holds few of their lines, or they move more. With random replacement it holds e^-n of
  * an array n times its size, and 1.5 % is as much as few windows differ by. */
-#define ALL_4 3940, 4400, PER_UNIT
-#define ALL_8 7880, 8800, PER_UNIT
-#define ALL_12 11820, 13200, PER_UNIT
-#define ALL_4_WRITTEN 3940, 8800, PER_UNIT
-#define ALL_8_WRITTEN 7880, 13200, PER_UNIT
+#define CACHED_4 3940, 4400, PER_UNIT
+#define CACHED_8 7880, 8800, PER_UNIT
+#define CACHED_12 11820, 13200, PER_UNIT
+#define CACHED_4_WRITTEN 3940, 8800, PER_UNIT
+#define CACHED_8_WRITTEN 7880, 13200, PER_UNIT
 
 /* Where no event counts the lines that enter the L1 or the L2: each is requested once from the level below, by a load, a store or a prefetcher. */
 #define PROOF_FROM_L2(name, lines) PROOF(name, SET({ "line.in.l1d", lines }, { "line.in.l2", NO_LINE }), SET({ "l2.request", lines }, { "l2.request.miss", NO_LINE }))
@@ -145,14 +145,14 @@ PROOF(proof_stream_l1, SET({ "load.hit.l1", ONCE_A_LOAD }, { "line.in.l1d", NO_L
 PROOF(proof_write_l1, SET({ "store.hit.l1.modified", ONCE_A_STORE }, { "line.in.l1d", NO_LINE }),
       SET({ "store.retired", ONCE_A_STORE }, { "line.in.l1d", NO_LINE }), SET({ "line.in.l1d", NO_LINE }),
       SET({ "store.retired", ONCE_A_STORE }, { "l2.request", NO_LINE }));
-PROOF_FROM_L2(proof_4_lines_l2, ALL_4);
-PROOF_FROM_L2(proof_8_lines_l2, ALL_8);
-PROOF_FROM_L2(proof_12_lines_l2, ALL_12);
-PROOF_FROM_L3(proof_4_lines_l3, ALL_4);
-PROOF_FROM_L3(proof_4_written_l3, ALL_4_WRITTEN);
-PROOF_FROM_L3(proof_8_lines_l3, ALL_8);
-PROOF_FROM_L3(proof_8_written_l3, ALL_8_WRITTEN);
-PROOF_FROM_L3(proof_12_lines_l3, ALL_12);
+PROOF_FROM_L2(proof_4_lines_l2, CACHED_4);
+PROOF_FROM_L2(proof_8_lines_l2, CACHED_8);
+PROOF_FROM_L2(proof_12_lines_l2, CACHED_12);
+PROOF_FROM_L3(proof_4_lines_l3, CACHED_4);
+PROOF_FROM_L3(proof_4_written_l3, CACHED_4_WRITTEN);
+PROOF_FROM_L3(proof_8_lines_l3, CACHED_8);
+PROOF_FROM_L3(proof_8_written_l3, CACHED_8_WRITTEN);
+PROOF_FROM_L3(proof_12_lines_l3, CACHED_12);
 PROOF_FROM_DRAM(proof_4_lines_dram, LINES_4, LINES_4);
 PROOF_FROM_DRAM(proof_4_written_dram, LINES_4, LINES_4_WRITTEN);
 PROOF_FROM_DRAM(proof_8_lines_dram, LINES_8, LINES_8);
