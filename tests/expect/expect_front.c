@@ -124,9 +124,7 @@ static uint64_t step(struct flow *f, uint64_t length, uint64_t slots)
 			f->taken = 0;
 		}
 	}
-	if (begun && !f->from_cache)
-		bubble(f, f->decode + f->microcode_cycles);
-	if (begun && f->from_cache)
+	if (begun)
 		bubble(f, f->decode + f->microcode_cycles);
 	const uint64_t delivered = f->decode;
 

@@ -116,10 +116,25 @@ static void expect(const char *name, const char *other)
 		fail_msg("%s beside %s: %.*s", name, other, (int)n->bytes, w.json.at + n->at);
 }
 
+/* A value of the relation's row that breaks or keeps it beside WHOLE. */
+static int64_t value_of(enum kind kind, bool broken)
+{
+	switch (kind) {
+	case REACHES_KIND: return broken ? WHOLE / 2 : WHOLE;
+	case AT_MOST_KIND: return broken ? 2 * WHOLE : WHOLE / 100 * 98;
+	case FILLS_KIND: return broken ? WHOLE - 1000 : WHOLE / 4;
+	case LESS_KIND: case BELOW_KIND: return broken ? WHOLE - 1000 : WHOLE / 2;
+	case PAIRS_KIND: case TWICE_KIND: return broken ? 2 * WHOLE : WHOLE / 2;
+	case HALF_KIND: return broken ? 3 * WHOLE : WHOLE;
+	case DIFFERENCE_KIND: return broken ? 2 * WHOLE : WHOLE - BASE;
+	default: return broken ? 2 * WHOLE : WHOLE;
+	}
+}
+
 static void pair(enum kind kind, const char *row, const char *other, const char *base, unsigned plateau, bool broken)
 {
 	begin();
-	written(row, kind == REACHES_KIND ? (broken ? WHOLE / 2 : WHOLE) : broken && kind >= LESS_KIND && kind < PAIRS_KIND ? WHOLE - 1000 : broken ? (kind == HALF_KIND ? 3 : 2) * WHOLE : kind == FILLS_KIND ? WHOLE / 4 : kind == AT_MOST_KIND ? WHOLE / 100 * 98 : kind >= LESS_KIND ? WHOLE / 2 : kind == DIFFERENCE_KIND ? WHOLE - BASE : WHOLE);
+	written(row, value_of(kind, broken));
 	written(other, kind == PLATEAU_KIND ? BASE : WHOLE);
 	if (kind == PLATEAU_KIND)
 		w.notes[row_find(other) - rows].plateau_milli[plateau] = WHOLE;

@@ -117,9 +117,9 @@ static void test_curves_overlap_does_not_meet_earlier_code(void **state)
 	free(text);
 }
 
-/* Where the DTLB keeps large pages in pieces, and rows of the DRAM stay open, a load is as far from the one before as those of load.dram_local: in
- * consecutive pieces it found the row open, 236 cycles for 314, `ok`. */
-static void test_curves_fill_buffer_finds_no_open_row(void **state)
+/* Where the DTLB keeps large pages in pieces, and DRAM pages stay open, a load is as far from the one before as those of load.dram_local: in
+ * consecutive pieces it found the page open, 236 cycles for 314, `ok`. */
+static void test_curves_fill_buffer_finds_no_open_page(void **state)
 {
 	(void)state;
 	static struct loop_run r;
@@ -144,6 +144,6 @@ int main(void)
 		cmocka_unit_test(test_curves_pages_are_counted_beside_cycles_of_walks),
 		cmocka_unit_test(test_curves_overlap_measures_a_noisy_point_again),
 		cmocka_unit_test(test_curves_overlap_does_not_meet_earlier_code),
-		cmocka_unit_test(test_curves_fill_buffer_finds_no_open_row) };
+		cmocka_unit_test(test_curves_fill_buffer_finds_no_open_page) };
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
