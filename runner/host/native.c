@@ -1,7 +1,9 @@
 /* runner/host/native.c: the backend that runs kernels on this Linux machine.
  *
  * One thread per core, pinned, waits for work. A job runs on the stack at the top of the core's control area; a fault is
- * caught as a signal and becomes a status, and so does a time-out.
+ * caught as a signal and becomes a status, and so does a time-out. While one core alone has a job, the calling thread waits
+ * on that core's processor: to wake the thread there, and to be woken by it, takes a switch of threads, but to wake one on a
+ * processor that sleeps takes an interrupt, in a virtual machine many times a short job's time.
  *
  * Disturbances are not excluded as they are in the UEFI application: interrupts, other processes and the hypervisor continue,
  * and no counter reveals them. The callers' measuring loop allows for that. */
@@ -56,11 +58,14 @@ struct native {
 	struct native_core core[TOPOLOGY_CORES_MAX];
 	sem_t done;
 	atomic_uint arrived; /* jobs of this run whose core is ready */
+	atomic_uint running; /* threads at work; the last one posts `done` */
 	unsigned expected;
 	atomic_bool late;    /* the time limit has passed: threads that wait for others give up */
 	struct mapping code, control, ds;
 	struct sigaction before[5];
 	unsigned handlers;
+	cpu_set_t caller_before; /* the caller's processors before it was pinned */
+	int caller_cpu;          /* the one that it is pinned to; -1: it is not */
 };
 
 static const int signals_caught[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGNAL_TIME_OUT};
@@ -143,6 +148,9 @@ static void *worker(void *argument)
 	current = c;
 	stack_t alternate = {.ss_sp = c->alternate_stack, .ss_size = ALTERNATE_STACK_BYTES};
 	sigaltstack(&alternate, NULL);
+	/* A thread of this policy does not preempt the one that wakes it: the caller sleeps before the job begins, and not in its midst. */
+	const struct sched_param none = {.sched_priority = 0};
+	(void)sched_setscheduler(0, SCHED_BATCH, &none);
 	for (;;) {
 		while (sem_wait(&c->go))
 			;
@@ -161,7 +169,8 @@ static void *worker(void *argument)
 			sigaltstack(&alternate, NULL);
 			return NULL;
 		}
-		sem_post(&c->native->done);
+		if (atomic_fetch_sub(&c->native->running, 1) == 1)
+			sem_post(&c->native->done);
 	}
 }
 
@@ -174,6 +183,7 @@ static struct native_core *core_of(void *self, unsigned core)
 static void ask(struct native_core *c, enum work work)
 {
 	c->work = work;
+	atomic_store(&c->native->running, 1);
 	sem_post(&c->go);
 	while (sem_wait(&c->native->done))
 		;
@@ -266,6 +276,21 @@ static struct timespec after_ns(uint64_t ns)
 	return t;
 }
 
+/* To one processor, or -1: to those that it had before. Where the kernel refuses, the caller stays where it is: jobs are
+ * slower to start, and nothing else differs. */
+static void pin_caller(struct native *n, int cpu)
+{
+	cpu_set_t set = n->caller_before;
+	if (cpu == n->caller_cpu)
+		return;
+	if (cpu >= 0) {
+		CPU_ZERO(&set);
+		CPU_SET(cpu, &set);
+	}
+	if (!sched_setaffinity(0, sizeof(set), &set))
+		n->caller_cpu = cpu;
+}
+
 static enum status native_run(void *self, struct job *jobs, unsigned count, uint64_t limit_tsc)
 {
 	struct native *n = self;
@@ -282,6 +307,10 @@ static enum status native_run(void *self, struct job *jobs, unsigned count, uint
 	atomic_store(&n->arrived, 0);
 	atomic_store(&n->late, false);
 	n->expected = count;
+	if (!count)
+		return ST_OK;
+	pin_caller(n, count == 1 ? n->topology.cpu[jobs[0].core] : -1);
+	atomic_store(&n->running, count);
 	for (unsigned i = 0; i < count; i++) {
 		struct native_core *c = &n->core[jobs[i].core];
 		jobs[i].status = ST_BROKEN;
@@ -292,16 +321,14 @@ static enum status native_run(void *self, struct job *jobs, unsigned count, uint
 		sem_post(&c->go);
 	}
 	struct timespec until = after_ns(limit_ns);
-	for (unsigned ended = 0; ended < count;) {
-		if (!sem_clockwait(&n->done, CLOCK_MONOTONIC, &until)) {
-			ended++;
-		} else if (errno == ETIMEDOUT) {
-			/* Repeated, since a core that is not yet in its job ignores the signal. */
-			atomic_store(&n->late, true);
-			for (unsigned i = 0; i < count; i++)
-				pthread_kill(n->core[jobs[i].core].thread, SIGNAL_TIME_OUT);
-			until = after_ns(1000000);
-		}
+	while (sem_clockwait(&n->done, CLOCK_MONOTONIC, &until)) {
+		if (errno != ETIMEDOUT)
+			continue;
+		/* Repeated, since a core that is not yet in its job ignores the signal. */
+		atomic_store(&n->late, true);
+		for (unsigned i = 0; i < count; i++)
+			pthread_kill(n->core[jobs[i].core].thread, SIGNAL_TIME_OUT);
+		until = after_ns(1000000);
 	}
 	for (unsigned i = 0; i < count; i++)
 		if (jobs[i].status != ST_OK)
@@ -393,7 +420,9 @@ enum status native_open(struct native **out, char *problem, size_t capacity)
 		return ST_FULL;
 	}
 	const char *what = "cores";
-	enum status s = sem_init(&n->done, 0, 0) ? ST_IO : topology_read(&n->topology);
+	n->caller_cpu = -1;
+	enum status s = sem_init(&n->done, 0, 0) || sched_getaffinity(0, sizeof(n->caller_before), &n->caller_before) ?
+		ST_IO : topology_read(&n->topology);
 	if (s == ST_OK) {
 		what = "mapping the address space";
 		s = map_own(n);
@@ -435,6 +464,7 @@ void native_close(struct native *n)
 	}
 	for (unsigned i = 0; i < n->handlers; i++)
 		sigaction(signals_caught[i], &n->before[i], NULL);
+	pin_caller(n, -1);
 	struct mapping *own[] = {&n->code, &n->control, &n->ds};
 	for (unsigned i = 0; i < COUNT_OF(own); i++)
 		if (own[i]->host)

@@ -1,4 +1,5 @@
 /* The native backend runs kernels, maps pages of the requested size, and returns faults and time-outs as statuses. */
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -64,6 +65,31 @@ static void test_native_runs_the_measuring_wrapper(void **state)
 		assert_int_equal(b->result, 16000);
 		assert_true(b->tsc_after > b->tsc_before);
 	}
+}
+
+/* Else each job costs two interrupts that wake a processor. */
+static void test_native_waits_on_the_first_job_s_processor(void **state)
+{
+	(void)state;
+	cpu_set_t before, during, after, all;
+	CPU_ZERO(&all);
+	assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
+	open_native();
+	for (unsigned core = a->cores; core-- > 0;) {
+		struct job job;
+		(void)add_chain(core, 1000, &job);
+		assert_int_equal(a->ops->run(a->self, &job, 1, 0), ST_OK);
+		assert_int_equal(sched_getaffinity(0, sizeof(during), &during), 0);
+		assert_int_equal(CPU_COUNT(&during), 1);
+		assert_true(CPU_ISSET(sched_getcpu(), &during));
+		CPU_OR(&all, &all, &during);
+		struct cpuid_regs leaf;
+		assert_int_equal(a->ops->cpuid(a->self, core, 0, 0, &leaf), ST_OK);
+	}
+	assert_int_equal(CPU_COUNT(&all), a->cores);
+	assert_int_equal(close_native(state), 0);
+	assert_int_equal(sched_getaffinity(0, sizeof(after), &after), 0);
+	assert_true(CPU_EQUAL(&before, &after));
 }
 
 static void test_native_runs_all_cores_together(void **state)
@@ -321,6 +347,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		NATIVE_TEST(test_native_runs_the_measuring_wrapper),
+		NATIVE_TEST(test_native_waits_on_the_first_job_s_processor),
 		NATIVE_TEST(test_native_runs_all_cores_together),
 		NATIVE_TEST(test_native_tsc_runs_at_the_calibrated_rate),
 		NATIVE_TEST(test_native_answers_cpuid),
