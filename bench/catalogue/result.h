@@ -194,7 +194,7 @@ struct traffic_result { unsigned sockets; struct traffic_socket at[TRAFFIC_SOCKE
 struct matrix_cell {
 	uint16_t owner, reader;
 	uint16_t counts[ROW_PROOFS_MAX]; /* of each concept of the proof, over the loads of the shorter window, medians */
-	int64_t median_milli, p10_milli, p90_milli;
+	int64_t median_milli, p10_milli, p90_milli; /* p10 below 0: the samples are scattered, and it is not stored */
 	int64_t low_milli, high_milli; /* medians of the two groups of a bimodal result, -1 when there is one group */
 };
 struct matrix { unsigned cells; struct matrix_cell cell[]; };

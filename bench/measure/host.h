@@ -42,6 +42,13 @@ struct suite_host {
 	size_t journal_bytes;
 	const struct environment_line *environment;
 	unsigned environment_lines;
+	/* Processes of their own for rows of several cores (bench/suite/row_tasks.h). tasks_start: each task begins on the machine as it is now and
+	 * fills in `bytes` at `to`. tasks_wait: what task i filled in; NULL: its process ended before. tasks_end: ends those still at work. All NULL:
+	 * rows run one after the other. */
+	void *tasks;
+	enum status (*tasks_start)(void *tasks, unsigned count, size_t bytes, void (*task)(void *context, unsigned i, void *to), void *context);
+	const void *(*tasks_wait)(void *tasks, unsigned i);
+	void (*tasks_end)(void *tasks);
 };
 
 #endif

@@ -43,6 +43,8 @@ static enum relation relation_of(const struct row *r)
 		r->target == TARGET_OTHER_COMPLEX ? RELATION_SAME_PACKAGE : r->target == TARGET_OTHER_DIE ? RELATION_OTHER_DIE : RELATION_OTHER_SOCKET;
 }
 
+#define SCATTERED "a pair of cores has samples below zero"
+
 struct matrix_run {
 	struct bench *b;
 	const struct row *row;
@@ -56,6 +58,7 @@ struct matrix_run {
 	uint32_t rejected;
 	uint32_t samples, astray;            /* of all pairs; and those that do not prove the row on their own */
 	bool disturbed;                      /* some pair had no undisturbed windows */
+	bool scattered;                      /* a tenth of some pair's samples are below zero: the longer window took less than the shorter one */
 };
 
 /* The count that represents samples of `loads` loads: the median, because a small L1 now and then evicts a wrapper's line or keeps a chased one,
@@ -148,7 +151,9 @@ static enum status one_cell(struct matrix_run *p, unsigned owner)
 	c->p10_milli = samples[n / 10];
 	c->p90_milli = samples[n - 1 - n / 10];
 	(void)matrix_bimodal(samples, n, &c->low_milli, &c->high_milli);
-	p->matrix->cells++;
+	p->scattered |= c->p10_milli < 0;
+	if (c->median_milli > 0) /* else the pair has no value */
+		p->matrix->cells++;
 	return ST_OK;
 }
 
@@ -204,11 +209,17 @@ static bool pairs_agree(const struct matrix_run *p, struct text *reason)
 
 static void reduce(struct matrix_run *p, struct row_result *out)
 {
-	int64_t *work = p->b->host->get(p->b->host->self, 2 * p->matrix->cells * sizeof(*work)), per_load[ROW_PROOFS_MAX];
-	unsigned n = p->matrix->cells;
+	const unsigned n = p->matrix->cells;
+	int64_t *work = n ? p->b->host->get(p->b->host->self, 2 * n * sizeof(*work)) : NULL, per_load[ROW_PROOFS_MAX];
 	const char *noise = "";
 	struct text proof, reason;
 
+	if (!n) {
+		out->status = ROW_NOISY;
+		out->noisy = true;
+		str_copy(out->reason, sizeof(out->reason), SCATTERED);
+		return;
+	}
 	if (!work) {
 		out->status = ROW_UNSUPPORTED;
 		str_copy(out->reason, sizeof(out->reason), "no memory for the medians");
@@ -249,12 +260,13 @@ static void reduce(struct matrix_run *p, struct row_result *out)
 		text_fmt(&reason, ", over all pairs");
 	}
 	out->rejected = p->rejected;
-	out->noisy |= p->disturbed;
-	if (out->status == ROW_OK && p->disturbed)
+	noise = p->disturbed ? "windows were disturbed again and again" : p->scattered ? SCATTERED : noise;
+	out->noisy |= p->disturbed || p->scattered;
+	if (out->status == ROW_OK && out->noisy)
 		out->status = ROW_NOISY;
 	if (out->status == ROW_NOISY)
-		str_copy(out->reason, sizeof(out->reason), p->disturbed ? "windows were disturbed again and again" : noise);
-	evidence_add_noise(out, p->disturbed ? "windows were disturbed again and again" : noise);
+		str_copy(out->reason, sizeof(out->reason), noise);
+	evidence_add_noise(out, noise);
 }
 
 void matrix_json(struct text *t, const struct matrix *m)
@@ -267,7 +279,7 @@ void matrix_json(struct text *t, const struct matrix *m)
 		text_fmt(t, "%s[%u, %u", i ? ", " : "", c->owner, c->reader);
 		for (unsigned v = 0; v < COUNT_OF(values); v++) {
 			text_fmt(t, ", ");
-			if (v >= 3 && c->low_milli < 0)
+			if (values[v] < 0 || (v >= 3 && c->low_milli < 0))
 				text_fmt(t, "null");
 			else
 				text_fixed(t, values[v], 3);
@@ -308,7 +320,7 @@ static enum status measure(struct matrix_run *p, const char *kernel, struct row_
 	p->matrix->cells = 0;
 	p->loads = p->tsc = p->cycles_milli = p->instructions = 0;
 	p->rejected = p->samples = p->astray = 0;
-	p->disturbed = false;
+	p->disturbed = p->scattered = false;
 	st = p->set.kernel ? ST_OK : ST_BROKEN;
 	for (b->core = 0; b->core < count && st == ST_OK; b->core++)
 		if (b->cpuset.core[b->core] && cores_choose(b, b->core, relation, 0, &(unsigned){ 0 }) == ST_OK && (st = bring_home(p, out)) == ST_OK)

@@ -3,6 +3,7 @@
 #include "bench/report/html.h"
 #include "bench/suite/cross_check.h"
 #include "bench/suite/execute.h"
+#include "bench/suite/row_tasks.h"
 #include "bench/suite/suite_select.h"
 #include "bench/suite/suite_sections.h"
 #include "bench/workloads/profile.h"
@@ -193,9 +194,9 @@ static void judge_locks(const struct freq_locks *locks, struct row_result *r)
 }
 
 /* Runs one row, or marks it as crashed, and writes it. */
-static void run_row(struct writer *w, struct bench *b, const struct suite_settings *s, const struct row *row,
-                    const struct progress *p, bool begun)
+static void run_row(struct writer *w, struct bench *b, const struct suite_settings *s, struct row_tasks *tasks, const struct progress *p, bool begun)
 {
+	const struct row *row = p->row;
 	struct row_result r;
 	bool odd;
 
@@ -205,7 +206,8 @@ static void run_row(struct writer *w, struct bench *b, const struct suite_settin
 		writer_start(w, row->name);
 		if (w->host->progress)
 			w->host->progress(w->host->self, p);
-		execute_row(b, row, &r);
+		if (!row_tasks_take(tasks, row, &r, &w->out->instructions))
+			execute_row(b, row, &r);
 		judge_locks(&w->out->locks, &r);
 		judge_core_clock(b, &w->out->locks, &r);
 		judge_uncore_clock(b, &w->out->locks, &r);
@@ -250,7 +252,12 @@ static struct progress progress_of(const struct access *a, const struct suite_se
 static void run_rows(struct writer *w, struct bench *b, const struct suite_settings *s, const struct profile_plan *profile)
 {
 	struct progress p = progress_of(w->a, s);
+	struct row_tasks tasks = { 0 };
 
+	for (unsigned i = 0; i < rows_count && !profile && tasks.count < ROW_TASKS_MOST; i++)
+		if (row_tasks_may(&rows[i]) && asked_of(w->a, s, &rows[i]) && w->earlier[i] == RESUMED_NOTHING)
+			tasks.rows[tasks.count++] = &rows[i];
+	row_tasks_start(&tasks, b);
 	for (unsigned i = 0; i < rows_count; i++) {
 		if (!asked_of(w->a, s, &rows[i]))
 			continue;
@@ -263,11 +270,12 @@ static void run_rows(struct writer *w, struct bench *b, const struct suite_setti
 			if (profile)
 				run_profile(w, b, s, profile, &rows[i], &p, w->earlier[i] == RESUMED_BEGUN);
 			else
-				run_row(w, b, s, &rows[i], &p, w->earlier[i] == RESUMED_BEGUN);
+				run_row(w, b, s, &tasks, &p, w->earlier[i] == RESUMED_BEGUN);
 		}
 		p.done++;
 		p.work_done += rows[i].budget;
 	}
+	row_tasks_end(&tasks);
 	if (!profile) {
 		cross_check_run(w, unexpected_now, &(struct expectation){ w->a, s });
 		if (!is_whole(w->a))
@@ -402,7 +410,7 @@ enum status suite_run_kinds(const struct suite_kind *kinds, unsigned n, const st
 				boxes_note(&b->uncore, &out->boxes);
 		}
 		if (a->instructions)
-			out->instructions = a->instructions(a->counts_self) - before;
+			out->instructions += a->instructions(a->counts_self) - before; /* and those of tasks */
 		writer_end(&w);
 		write_report(&w);
 		writer_close(&w);

@@ -11,6 +11,7 @@
 #include "bench/measure/reduce.h"
 #include "bench/suite/suite_kinds.h"
 #include "runner/host/backend.h"
+#include "runner/host/tasks.h"
 #include "runner/options/command.h"
 #include "runner/data/file.h"
 #include "runner/data/rundir.h"
@@ -18,11 +19,12 @@
 #define EXPECT_MOST      (1u << 20)
 #define LABEL_MOST       255u /* as in stallmeter.ini */
 #define ENVIRONMENT_MOST 16
+#define PROCESSES_MOST   64
 #define SHOWN_MS         1000 /* progress within a row */
 
 static const char *backend_name = "native", *machine_name, *suite, *kernels, *label = "", *expect_file, *profile, *trace_file, *cores, *nodes, *kind,
                   *out = "out/run";
-static uint64_t repetitions, vector_bits, ibs_misses, seed;
+static uint64_t repetitions, vector_bits, ibs_misses, seed, processes;
 static bool proofs;
 static struct suite_kinds kinds;
 static char kinds_text[160];
@@ -51,6 +53,8 @@ static unsigned run_options(struct option *list, unsigned most)
 		{"--ibs-misses", OPTION_NUMBER, &ibs_misses, "N", NULL, 0, 2048,
 		 "AMD: filter of IBS samples. 0: none; 1: loads and fetches that miss the L3; 128 to 2048 in steps of 128: loads that took at least that many cycles (Zen 5)"},
 		{"--seed", OPTION_NUMBER, &seed, "N", NULL, 0, UINT64_MAX, "seed of the order of windows; 0: a fixed one"},
+		{"--processes", OPTION_NUMBER, &processes, "N", NULL, 0, PROCESSES_MOST,
+		 "run rows of several cores of a simulated machine in N processes, beside the other rows. Each begins on a copy of the machine as it was before the first row, so values differ by what earlier rows leave in caches (default 0: one row after the other on one machine)"},
 		{"--label", OPTION_TEXT, &label, "TEXT", NULL, 0, 0, "a text of your own, stored in the results"},
 		{"--expect", OPTION_TEXT, &expect_file, "FILE", NULL, 0, 0,
 		 "expected statuses, in lines `ROW = STATUS|STATUS...`"},
@@ -82,6 +86,7 @@ struct surroundings {
 	struct trace layer;
 	struct listing listing;
 	struct suite_host *host;
+	struct tasks tasks; /* --processes */
 	struct text row_ms; /* value of the environment's row_ms: each row's name and duration */
 };
 
@@ -250,6 +255,9 @@ static void environment_fill(struct environment *e, const struct backend *b)
 	struct tm utc;
 	if (gmtime_r(&now, &utc) && strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &utc))
 		environment_add(e, "started", text);
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)processes);
+	if (processes)
+		environment_add(e, "processes", text);
 	for (unsigned i = 0; b->native && i < COUNT_OF(dmi); i++)
 		if (backend_dmi(dmi[i][0], text, sizeof(text)))
 			environment_add(e, dmi[i][1], text);
@@ -338,6 +346,13 @@ static int run_on(const struct command *c, struct backend *b, const struct suite
 	struct suite_summary summary;
 	char problem[512];
 
+	if (processes) {
+		here.tasks.at_once = (unsigned)processes;
+		host.tasks = &here.tasks;
+		host.tasks_start = tasks_start;
+		host.tasks_wait = tasks_wait;
+		host.tasks_end = tasks_end;
+	}
 	int bad = open_kinds(c, b->access, settings, &host);
 	if (bad == EXIT_GOOD && trace_file) {
 		if (!trace_open(c, &here, b, kinds.run[0].cpu))
@@ -410,6 +425,10 @@ static int run_run(const struct command *c, int operands, char **operand)
 	}
 	if (!simulated && trace_file) {
 		complain(c, "--trace: only with --backend sim");
+		return EXIT_BAD_INPUT;
+	}
+	if (processes && (!simulated || trace_file || profile)) {
+		complain(c, "--processes: only with --backend sim, and neither with --trace nor with --profile");
 		return EXIT_BAD_INPUT;
 	}
 	if (!simulated && machine_name) {

@@ -1,7 +1,7 @@
 /* runner/host/native.c: the backend that runs kernels on this Linux machine.
  *
  * One thread per core, pinned, waits for work. A job runs on the stack at the top of the core's control area; a fault is
- * caught as a signal and becomes a status, and so does a time-out. While one core alone has a job, the calling thread waits
+ * caught as a signal and becomes a status, and so does a time-out. While one core alone has jobs, the calling thread waits
  * on that core's processor: to wake the thread there, and to be woken by it, takes a switch of threads, but to wake one on a
  * processor that sleeps takes an interrupt, in a virtual machine many times a short job's time.
  *
@@ -32,6 +32,7 @@
 #define DEFAULT_LIMIT_NS 10000000000ull
 #define SIGNAL_TIME_OUT  SIGUSR2
 #define ALTERNATE_STACK_BYTES 65536
+#define ALONE_LEAST 8u /* jobs in a row of one core, before the caller follows it */
 
 enum work { WORK_JOB, WORK_CPUID, WORK_TSC, WORK_QUIT };
 
@@ -66,6 +67,7 @@ struct native {
 	unsigned handlers;
 	cpu_set_t caller_before; /* the caller's processors before it was pinned */
 	int caller_cpu;          /* the one that it is pinned to; -1: it is not */
+	unsigned last_alone, alone; /* the core of the last job, and how many in a row it had alone */
 };
 
 static const int signals_caught[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGNAL_TIME_OUT};
@@ -309,7 +311,10 @@ static enum status native_run(void *self, struct job *jobs, unsigned count, uint
 	n->expected = count;
 	if (!count)
 		return ST_OK;
-	pin_caller(n, count == 1 ? n->topology.cpu[jobs[0].core] : -1);
+	/* Moved at every job, as where cores take turns, it is in their way: the samples of a pair of cores scattered three times as far. */
+	n->alone = count > 1 ? 0 : jobs[0].core == n->last_alone ? n->alone + 1 : 1;
+	n->last_alone = jobs[0].core;
+	pin_caller(n, n->alone >= ALONE_LEAST ? n->topology.cpu[jobs[0].core] : -1);
 	atomic_store(&n->running, count);
 	for (unsigned i = 0; i < count; i++) {
 		struct native_core *c = &n->core[jobs[i].core];

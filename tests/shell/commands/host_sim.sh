@@ -54,6 +54,23 @@ check "sim_event_map_names_the_event_that_it_lacks" grep -q '1: this simulated m
 echo '0xCB,0x03,0xF,,,NOT_THERE,NO_SIGNAL' >>"$work/twin/twin.map"
 check "sim_event_map_is_checked" says 2 "twin.map:[0-9]+: signals: 'NO_SIGNAL' is not a name" twin
 
+# Rows of several cores in processes of their own: the same values whatever their number, and those of one core as ever.
+processes() { # N NAME
+	"$s" run --backend sim --out "$work/$2" --machine zen2 --repetitions 3 ${1:+--processes "$1"} \
+		--suite "load.l2.latency,load.dram_loaded.penalty,read.l2_all.bandwidth,copy.l1_all.bandwidth,core_to_core.modified_*.latency,store.forward.latency" || return 1
+	jq '[.rows[], .summary]' "$work/$2"/*/results.json >"$work/$2.rows"
+	jq -e --arg n "$1" '(.environment.processes // "") == $n' "$work/$2"/*/results.json
+}
+check "sim_processes_run_rows" processes 3 three
+check "sim_one_process_runs_rows" processes 1 one
+check "sim_values_do_not_depend_on_the_number_of_processes" cmp "$work/one.rows" "$work/three.rows"
+check "sim_no_process_runs_rows" processes '' none
+check "sim_rows_of_one_core_do_not_depend_on_processes" test "$(jq -c '.[0].value, .[0].spread' "$work/one.rows")" = "$(jq -c '.[0].value, .[0].spread' "$work/none.rows")"
+check "sim_processes_give_the_same_verdicts_and_pairs" cmp <(jq -c '.[] | [.name, .status, (.matrix.cells // [] | map(.[:2]))]' "$work/one.rows") <(jq -c '.[] | [.name, .status, (.matrix.cells // [] | map(.[:2]))]' "$work/none.rows")
+check "sim_processes_count_instructions" sh -c 'test "$(jq ".[-1].simulated_instructions" "$1")" -gt 100000' - "$work/one.rows"
+check "sim_processes_are_for_simulated_machines" says 2 '^stallmeter run: --processes: only with --backend sim' "$s" run --processes 2 --suite load.l1.latency
+check "sim_processes_leave_no_trace" says 2 '^stallmeter run: --processes: only with' run --processes 2 --trace "$work/t" --suite load.l1.latency
+
 # A row that is not as expected: an event that counts double (0x02CB: MEM_LOAD_RETIRED.L2_HIT).
 { cat "$machine"; printf '[fault]\novercount_event = 0x02CB\novercount_thousandths = 2000\n'; } >"$work/double.machine"
 double() { run --machine "$work/double.machine" --suite load.l1.latency,load.l2.latency "$@"; }
@@ -87,6 +104,9 @@ check "sim_unknown_processor_has_reasons" jq -e '.machine.vendor == "UnknownChip
 # Ctrl-C.
 . tests/shell/commands/interrupted.sh
 check "sim_ctrl_c_is_status_4" interrupted --backend sim --suite full --repetitions 256
+check "sim_ctrl_c_beside_processes_is_status_4" interrupted --backend sim --suite full --repetitions 256 --processes 2 --label beside_processes
+none_left() { local i; for ((i = 0; i < 100; i++)); do grep -qsa '[b]eside_processes' /proc/[0-9]*/cmdline || return 0; sleep 0.1; done; return 1; }
+check "sim_ctrl_c_ends_the_processes" none_left
 check "sim_ctrl_c_leaves_valid_results" jq -e '.summary.stopped and (.rows | length) >= 1 and .summary.rows == (.rows | length)' "$work"/stopped/*/results.json
 # The start-up sequence of Nehalem's counters (AAK100) is that of Westmere's too (BD53).
 # 1A is Nehalem-EP's own model; 25 and 2C are Westmere's, 2E and 2F those of Nehalem-EX and Westmere-EX.

@@ -67,8 +67,8 @@ static void test_native_runs_the_measuring_wrapper(void **state)
 	}
 }
 
-/* Else each job costs two interrupts that wake a processor. */
-static void test_native_waits_on_the_first_job_s_processor(void **state)
+/* Else each job costs two interrupts that wake a processor. Where cores take turns the caller does not follow them. */
+static void test_native_waits_on_the_processor_of_a_core_that_works_alone(void **state)
 {
 	(void)state;
 	cpu_set_t before, during, after, all;
@@ -77,9 +77,12 @@ static void test_native_waits_on_the_first_job_s_processor(void **state)
 	open_native();
 	for (unsigned core = a->cores; core-- > 0;) {
 		struct job job;
-		(void)add_chain(core, 1000, &job);
-		assert_int_equal(a->ops->run(a->self, &job, 1, 0), ST_OK);
-		assert_int_equal(sched_getaffinity(0, sizeof(during), &during), 0);
+		for (unsigned i = 0; i < 10; i++) {
+			(void)add_chain(core, 1000, &job);
+			assert_int_equal(a->ops->run(a->self, &job, 1, 0), ST_OK);
+			assert_int_equal(sched_getaffinity(0, sizeof(during), &during), 0);
+			assert_true(i >= 4 || CPU_EQUAL(&before, &during));
+		}
 		assert_int_equal(CPU_COUNT(&during), 1);
 		assert_true(CPU_ISSET(sched_getcpu(), &during));
 		CPU_OR(&all, &all, &during);
@@ -347,7 +350,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		NATIVE_TEST(test_native_runs_the_measuring_wrapper),
-		NATIVE_TEST(test_native_waits_on_the_first_job_s_processor),
+		NATIVE_TEST(test_native_waits_on_the_processor_of_a_core_that_works_alone),
 		NATIVE_TEST(test_native_runs_all_cores_together),
 		NATIVE_TEST(test_native_tsc_runs_at_the_calibrated_rate),
 		NATIVE_TEST(test_native_answers_cpuid),
