@@ -44,7 +44,7 @@ const struct row rows[] = {
 	ROW("load.dram_local_big.latency", "load to use, by a chase through six times the last-level cache", .kind = KIND_LATENCY, .unit = UNIT_CYCLES,
 	    .kernels = k_chase, .target = TARGET_DRAM, .order = ORDER_REGIONS, .page_bytes = PAGE_2M, .prepare = PREPARE_WARM, .baseline = BASELINE_NONE,
 	    .statistic = STAT_MEDIAN, .prefetch = PREFETCH_OFF, .window = 8192, .source = SOURCE_DRAM_LOCAL, .proofs = proof_dram_local_big,
-	    .confirmed_by = "load.dram_local.latency", .budget = 4000000, .revision = 9, .suites = SUITE_FULL)
+	    .confirmed_by = "load.dram_local.latency", .budget = 4000000, .revision = 10, .suites = SUITE_FULL)
 
 	ROW("load.l2.penalty", "the additional cost of a load that hits the L2 instead of the L1", .kind = KIND_PENALTY, .unit = UNIT_CYCLES, .kernels = k_chase,
 	    .target = TARGET_L2, .order = ORDER_LINES, .page_bytes = PAGE_2M, .prepare = PREPARE_WARM, .baseline = BASELINE_L1, .statistic = STAT_MINIMUM,

@@ -58,21 +58,27 @@ static bool cycles_known(struct bench *b, const struct row *r, struct row_result
 	return false;
 }
 
+static bool proved_by(const struct bench *b, const struct row_result *out, const char *concept)
+{
+	const struct expression *x = concept_find(b->cpu->processor, concept);
+	char counted[128];
+	struct text t;
+
+	text_init(&t, counted, sizeof(counted));
+	text_fmt(&t, "*%s *", x ? x->text : "");
+	return x && x->text[0] && str_glob(counted, out->proof);
+}
+
 /* Whether the row must be free of TLB misses and its own counters did not show that it is: its proof names no such event. */
 static bool tlb_left_open(const struct bench *b, const struct row *r, const struct row_result *out)
 {
-	const struct expression *x = concept_find(b->cpu->processor, "dtlb.load.miss");
-	char counted[128];
-	struct text t;
 	bool asked = false;
 
 	for (const struct row_proof_set *set = r->proofs; set && set->proofs[0].concept; set++)
 		for (unsigned i = 0; i < ROW_PROOFS_MAX && set->proofs[i].concept; i++)
 			asked |= str_equal(set->proofs[i].concept, "dtlb.load.miss");
-	text_init(&t, counted, sizeof(counted));
-	text_fmt(&t, "*%s *", x ? x->text : "");
 	return asked && r->target == TARGET_DRAM && r->page_bytes == PAGE_2M && (out->status == ROW_OK || out->status == ROW_NOISY) &&
-	       !(x && str_glob(counted, out->proof));
+	       !proved_by(b, out, "dtlb.load.miss") && !proved_by(b, out, "dtlb.load.wait");
 }
 
 /* The value of such a row may include a walk, or a hit of the second level, where large pages are kept in pieces. */
