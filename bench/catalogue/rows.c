@@ -29,7 +29,7 @@ static const char *const k_triad_nt[] = { "k_triad_nt_avx512", "k_triad_nt_avx",
 const struct row rows[] = {
 	ROW("load.l1.latency", "load to use, line in the L1 data cache", .kind = KIND_LATENCY, .unit = UNIT_CYCLES, .kernels = k_chase, .target = TARGET_L1,
 	    .order = ORDER_LINES, .page_bytes = PAGE_2M, .prepare = PREPARE_WARM, .baseline = BASELINE_NONE, .statistic = STAT_MINIMUM,
-	    .prefetch = PREFETCH_OFF, .window = 4096, .source = SOURCE_L1, .proofs = proof_l1, .budget = 200000, .revision = 3, .suites = BOTH)
+	    .prefetch = PREFETCH_OFF, .window = 4096, .source = SOURCE_L1, .proofs = proof_l1, .budget = 200000, .revision = 4, .suites = BOTH)
 	ROW("load.l2.latency", "load to use, line in the L2 cache", .kind = KIND_LATENCY, .unit = UNIT_CYCLES, .kernels = k_chase, .target = TARGET_L2,
 	    .order = ORDER_LINES, .page_bytes = PAGE_2M, .prepare = PREPARE_WARM, .baseline = BASELINE_NONE, .statistic = STAT_MINIMUM,
 	    .prefetch = PREFETCH_OFF, .window = 4096, .source = SOURCE_L2, .proofs = proof_l2, .budget = 200000, .revision = 5, .suites = BOTH)
@@ -82,7 +82,7 @@ const struct row rows[] = {
 	ROW("triad.l1.bandwidth", "a[i] = b[i] + s * c[i], arrays in the L1 data cache", .kind = KIND_THROUGHPUT, .unit = UNIT_BYTES_PER_SECOND,
 	    .kernels = k_triad, .target = TARGET_L1, .order = ORDER_STREAMS, .page_bytes = PAGE_2M, .prepare = PREPARE_WARM, .baseline = BASELINE_NONE,
 	    .statistic = STAT_MINIMUM, .prefetch = PREFETCH_AS_FOUND, .window = 256, .source = SOURCE_L1, .proofs = proof_stream_l1,
-	    .budget = 500000, .revision = 15, .suites = BOTH)
+	    .budget = 500000, .revision = 16, .suites = BOTH)
 	ROW("triad.l2.bandwidth", "a[i] = b[i] + s * c[i], arrays in the L2 cache", .kind = KIND_THROUGHPUT, .unit = UNIT_BYTES_PER_SECOND, .kernels = k_triad,
 	    .target = TARGET_L2, .order = ORDER_STREAMS, .page_bytes = PAGE_2M, .prepare = PREPARE_WARM, .baseline = BASELINE_NONE,
 	    .statistic = STAT_MINIMUM, .prefetch = PREFETCH_AS_FOUND, .window = 256, .source = SOURCE_L2, .proofs = proof_12_lines_l2, .budget = 500000,

@@ -241,10 +241,10 @@ static void write_targets(uint8_t *at, unsigned jumps, unsigned spacing)
 }
 
 /* Places jumps in lines whose distances are multiples of a power of two. Parities of the way and set numbers choose each jump's offset out of
- * `offsets`, so equal upper bits do not imply an equal offset. A jump that would share (address XOR address >> 11) mod 2048, a possible hash of
+ * `offsets`, so equal upper bits do not imply an equal offset. A jump that would share (address XOR address >> 11) mod `targets`, a possible hash of
  * the target buffer, with an earlier one takes the next free offset. CODE_LINES_FAR_BASE uses the pages of CODE_LINES_L3, so both have the same
  * ITLB misses, and spreads its lines over all sets of an L1I. False: two jumps collide in the target buffer. */
-static bool choose_lines(enum code code, uint64_t stride, uint32_t sets, uint32_t offsets, uint64_t *lines)
+static bool choose_lines(enum code code, uint64_t stride, uint32_t sets, uint32_t offsets, uint32_t targets, uint64_t *lines)
 {
 	static const struct { uint8_t of_way, of_set; } bits[] = { { 43, 21 }, { 59, 27 }, { 11, 28 } };
 	const uint32_t n = lines_of(code), spacing = code == CODE_LINES_L3 ? FAR_SPACING : SET_SPACING, choices = code == CODE_LINES_FAR_BASE ? n : 1;
@@ -262,14 +262,14 @@ static bool choose_lines(enum code code, uint64_t stride, uint32_t sets, uint32_
 			for (uint32_t k = 0; k < offsets && !found && !used[(i + choice) % n]; k++) {
 				const uint64_t at = way + (choices > 1 ? (i + choice) % n * LINE : i % sets * spacing) + ((first ^ k) & (offsets - 1)) * 8;
 
-				found = !taken[(at ^ at >> 11) % TARGETS];
+				found = !taken[(at ^ at >> 11) % targets];
 				if (found || lines[i] == UINT64_MAX) {
 					lines[i] = at;
 					line = (i + choice) % n;
 				}
 			}
 		used[line] = true;
-		taken[(lines[i] ^ lines[i] >> 11) % TARGETS] = true;
+		taken[(lines[i] ^ lines[i] >> 11) % targets] = true;
 		all = all && found;
 	}
 	return all;
@@ -281,8 +281,8 @@ static uint64_t line_offset(enum code code, const uint64_t *lines, uint32_t i)
 	switch (code) {
 	case CODE_LINES_L2: case CODE_LINES_L3: case CODE_LINES_FAR_BASE:
 		return lines[i];
-	case CODE_LINES_BASE:
-		return i * LINE + (i >> 3 & 7) * 8;
+	case CODE_LINES_BASE: /* distinct modulo 256: a target buffer of as many entries has all of them */
+		return i * LINE + (i >> 3 & 7) * 8 + (i >> 2 & 1) * 2;
 	case CODE_PAGES_ITLB: /* spread evenly over the sets of an L1I */
 		return i * PAGE_4K + ((i >> 1 ^ i >> 7) & 63) * LINE;
 	case CODE_PAGES_WALK: /* spread evenly over the sets of an L2 of any size; (address XOR address >> 11) mod 2048, a possible hash of the
@@ -302,8 +302,9 @@ static void write_walk(enum code code, uint8_t *at, uint64_t stride, uint32_t se
 
 	/* Far jumps stay in one half of each line if possible: spread over both halves they would use twice as many sets of a uop cache, which
 	 * might then hold them all. */
-	if (stride && (n == CODE_LINES || !choose_lines(code, stride, sets, OFFSETS / 2, lines)))
-		(void)choose_lines(code, stride, sets, OFFSETS, lines);
+	if (stride && (n == CODE_LINES || !choose_lines(code, stride, sets, OFFSETS / 2, TARGETS, lines)))
+		for (uint32_t targets = n == CODE_LINES ? TARGETS / 8 : TARGETS; targets <= TARGETS && !choose_lines(code, stride, sets, OFFSETS, targets, lines); targets *= 2)
+			;
 	/* i -> 5 i + 3 mod n has full period for n a power of two, 13 i + 5 for three times a power of two (Knuth 3.2.1.2, theorem A) */
 	for (uint32_t k = 0; k + 1 < n; k++) {
 		uint32_t next = (times * i + more) % n;

@@ -127,6 +127,8 @@ static enum status shape_level(const struct row *r, const struct cpu *cpu, struc
 {
 	unsigned level = r->target == TARGET_L1 ? 1 : r->target == TARGET_L2 ? 2 : 3;
 	const struct cpu_cache *c = cpu_cache(cpu, level), *below = cpu_cache(cpu, level - 1);
+	/* A tree of ways that are no power of two evicts lines of a ring of six of ten ways for lines that are no longer used. */
+	const bool lopsided = level == 1 && c && c->ways & (c->ways - 1);
 	uint64_t most, least, enough, bytes;
 
 	if (level == 1 && (!c || !c->bytes))
@@ -140,7 +142,7 @@ static enum status shape_level(const struct row *r, const struct cpu *cpu, struc
 	least = below ? 2 * below->bytes : 0;
 	enough = below ? ABOVE_FACTOR * below->bytes : 0;
 	if (s->order == ORDER_STREAMS) {
-		most = c->bytes / 4 * 3;
+		most = lopsided && s->arrays > 2 ? c->bytes / 2 : c->bytes / 4 * 3;
 		/* One of two ways stays free: other lines would evict those of three arrays from full sets. */
 		if (level > 1 && c->bytes - cpu_cache_way_bytes(c) && c->bytes - cpu_cache_way_bytes(c) < most)
 			most = c->bytes - cpu_cache_way_bytes(c);
@@ -154,7 +156,7 @@ static enum status shape_level(const struct row *r, const struct cpu *cpu, struc
 	} else {
 		/* Two thirds, if most_of() leaves only half of two ways and that is too little: other lines meet few of the full sets. */
 		most = level == 2 && most_of(c) < enough ? c->bytes / 3 * 2 : most_of(c);
-		bytes = most;
+		bytes = lopsided ? c->bytes / 2 : most;
 		/* Somewhat more than the level below is enough: a policy other than LRU keeps lines that use fewer ways, and other cores rarely
 		 * evict them from a shared level. */
 		if (level > 1 && bytes > enough)

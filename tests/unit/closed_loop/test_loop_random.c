@@ -195,6 +195,9 @@ static void test_loop_odd_machines_are_found_again(void **state)
 	assert_int_equal(judge_files("tests/machines/memory/past.machine", "write.dram_all.*,write.dram_nt_all.*"), 0);
 	assert_int_equal(judge_files("tests/machines/memory/penryn.machine", "copy.dram_all.*"), 0);
 	assert_int_equal(judge_files("tests/machines/memory/torn.machine tests/machines/memory/same_cycle.machine", "load.dram_loaded.*"), 0);
+	assert_int_equal(judge_files("tests/machines/cores/small_target_buffer.machine", "frontend.l1i_l2.*"), 0); /* was 16.2 for 27 cycles, ok */
+	assert_int_equal(judge_files("tests/machines/cores/modules_targets.machine", "frontend.l1i_l2.*"), 1); /* unproven, as it should be: each jump misses the target buffer too */
+	assert_int_equal(judge_files("tests/machines/caches/ten_ways.machine", "load.l1.*,triad.l1.*"), 0);
 	assert_int_equal(judge_files("tests/machines/cores/chance.machine", "load.*,core_to_core.*,tlb.*,exec.*.latency,sync.self_modifying_code.*"), 0);
 }
 

@@ -59,7 +59,7 @@ bool loop_row_meets(const struct row_result *row, const char *text, const char *
 	/* So it does for memory controller events that this processor's descriptor lacks, and for counts that show other DRAM pages than the row requires. */
 	counts |= row->status == ROW_UNPROVEN && (strstr(row->reason, "which DRAM pages were open is not known") || !strncmp(row->reason, "DRAM pages ", 11));
 	struct machine_text machine = { text, format, false };
-	counts |= row->status == ROW_UNPROVEN && machine_field(&machine, "dram", "open_page") && !strncmp(row->reason, "its pages are few for DRAM's banks", 34);
+	counts |= row->status == ROW_UNPROVEN && machine_field(&machine, "dram", "open_page") && (!strncmp(row->reason, "its pages are few for DRAM's banks", 34) || strstr(row->reason, "the larger array found its DRAM pages open"));
 	if (loop_pages_are_closed(row, text, format))
 		return true;
 	/* Another structure filled first, and the value is that structure's size. */
