@@ -16,6 +16,8 @@ __attribute__((noinline)) void l2_emit(struct memory *s, const struct line_reque
 	static const enum signal rfo[] = { SIG_L2_RFO_I, SIG_L2_RFO_S, SIG_L2_RFO_S, SIG_L2_RFO_E, SIG_L2_RFO_M };
 	struct signals *g = s->signals[q->thread];
 	signal_pulse(g, rqst[q->kind][hit], t, 1);
+	if (q->kind == REQUEST_LOAD && !q->instruction)
+		signal_pulse(g, hit ? SIG_L2_REQUEST_READ_HIT : SIG_L2_REQUEST_READ_MISS, t, 1);
 	if (q->kind == REQUEST_IFETCH)
 		return;
 	signal_pulse(g, request_demands(q) ? demand[had] : prefetch[had], t, 1);
@@ -53,6 +55,8 @@ __attribute__((noinline)) void l2_emit_offcore(struct memory *s, const struct li
 	const unsigned told = near < NEAR_COLUMNS ? (unsigned)SIG_OFFCORE_DATA_NEAR_FORWARD + row[q->kind] * NEAR_COLUMNS + near :
 	                      (unsigned)SIG_OFFCORE_DATA_UNCORE_HIT + row[q->kind] * 8u + column[f->source];
 	signal_pulse(g, (enum signal)told, t, 1);
+	if (row[q->kind] == 0 && !q->instruction)
+		signal_pulse(g, (enum signal)(near < NEAR_COLUMNS ? (unsigned)SIG_OFFCORE_READ_NEAR_FORWARD + near : (unsigned)SIG_OFFCORE_READ_UNCORE_HIT + column[f->source]), t, 1);
 	signal_pulse(g, SIG_L3_REFERENCE, t, 1);
 	if (f->source >= SRC_NEAR_CLEAN)
 		signal_pulse(g, SIG_L3_MISS, t, 1);
@@ -89,7 +93,7 @@ OWN_PAGE void l2_read(struct memory *s, struct private_core *c, const struct lin
 __attribute__((noinline)) bool l2_prefetch_wholly(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t)
 {
 	struct cluster *k = c->cluster;
-	const struct line_request q = { line, thread, REQUEST_PREFETCH };
+	const struct line_request q = { line, thread, REQUEST_PREFETCH, false };
 	struct fill f;
 	uint8_t *const block = cache_block_of(&k->l2, line, 0);
 	if (cache_find_way(&k->l2, block, line, 0) != CACHE_NONE)
@@ -104,7 +108,7 @@ static inline __attribute__((always_inline)) bool l2_prefetch_as(struct memory *
                                                                  const unsigned quick)
 {
 	struct cluster *k = c->cluster;
-	const struct line_request q = { line, thread, REQUEST_PREFETCH };
+	const struct line_request q = { line, thread, REQUEST_PREFETCH, false };
 	struct fill f;
 	uint8_t *const block = cache_block_of(&k->l2, line, 8);
 	if (cache_find_way(&k->l2, block, line, 8) != CACHE_NONE)

@@ -120,7 +120,7 @@ static inline __attribute__((always_inline)) uint64_t l1_fill(struct memory *s, 
 
 void memory_l1_prefetch(struct memory *s, struct private_core *c, unsigned thread, uint32_t line, uint64_t t)
 {
-	const struct line_request q = { line, thread, REQUEST_PREFETCH };
+	const struct line_request q = { line, thread, REQUEST_PREFETCH, false };
 	struct fill f;
 	(void)l1_fill(s, c, &q, false, REQUEST_PREFETCH, true, 0, t, &f);
 }
@@ -186,7 +186,7 @@ static inline __attribute__((always_inline)) void data_slow_as(struct memory *s,
 		}
 	}
 	const enum line_request_kind asks = kind == MEM_WALK ? REQUEST_WALK : own ? REQUEST_RFO : REQUEST_LOAD;
-	const struct line_request request = { line, thread, asks };
+	const struct line_request request = { line, thread, asks, kind == MEM_PREFETCH_T0 || kind == MEM_PREFETCH_NTA || kind == MEM_PREFETCH_W };
 	struct fill f;
 	r->lfb_from = l1_fill(s, c, &request, own && way != CACHE_NONE, asks, false, quick, t, &f);
 	r->ready = f.ready;
@@ -367,7 +367,7 @@ static void instruction(struct memory *s, const struct mem_request *q, struct me
 		cache_touch(&c->l1i, i);
 		return;
 	}
-	const struct line_request request = { line, q->thread, REQUEST_IFETCH };
+	const struct line_request request = { line, q->thread, REQUEST_IFETCH, false };
 	struct fill f;
 	l2_read(s, c, &request, q->cycle, &f);
 	const uint32_t j = cache_victim(&c->l1i, line), old = cache_tag(&c->l1i, j);
@@ -388,7 +388,7 @@ static void software_l2(struct memory *s, const struct mem_request *q, struct me
 	struct fill f = { .ready = q->cycle, .source = SRC_L1 };
 	r->lfb_from = q->cycle;
 	if (cache_find(&c->l1d, line) == CACHE_NONE) {
-		const struct line_request request = { line, q->thread, REQUEST_LOAD };
+		const struct line_request request = { line, q->thread, REQUEST_LOAD, true };
 		r->lfb_from = memory_lfb_start(s, c, line, q->cycle);
 		l2_read(s, c, &request, r->lfb_from, &f);
 		pool_add(&c->lfb, r->lfb_from, f.ready, CACHE_NONE, (uint8_t)f.source);

@@ -54,6 +54,8 @@ check "sim_event_map_names_the_event_that_it_lacks" grep -q '1: this simulated m
 echo '0xCB,0x03,0xF,,,NOT_THERE,NO_SIGNAL' >>"$work/twin/twin.map"
 check "sim_event_map_is_checked" says 2 "twin.map:[0-9]+: signals: 'NO_SIGNAL' is not a name" twin
 
+# Zen 2 counts demand fills (0x43) without those of prefetch instructions, which bring in all of a gather's lines.
+check "sim_zen2_counts_fills_by_prefetch_instructions_separately" says 0 '^  LS_REFILLS_FROM_SYS.BEYOND_L2 0.000 per element' run --machine zen2 --proofs --suite exec.gather_prefetch.interval
 # Rows of several cores in processes of their own: the same values whatever their number, and those of one core as ever.
 processes() { # N NAME
 	"$s" run --backend sim --out "$work/$2" --machine zen2 --repetitions 3 ${1:+--processes "$1"} \
