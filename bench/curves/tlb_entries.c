@@ -9,6 +9,7 @@
 #define SMALL_PAGES 256u  /* smaller rings make more passes, together a whole number of the kernel's iterations */
 #define SMALL_PASSES 16u
 #define PASSES 2u
+#define PASSES_CYCLES 8u  /* where an event counts cycles too: those of the first pass differ by more than two passes of a full set take (257 pages for 256) */
 #define MISSES_LEAST 2    /* of a pass: one page more than a set has ways costs as many as it has ways, and one */
 #define MISS_CYCLES 4     /* cycles of a miss, where an event counts cycles too */
 #define MISSES_PAGES 512u /* one more for each N pages may be other pages' misses: the ring is visited again */
@@ -69,7 +70,8 @@ static enum status visit(struct sweep *s, uint32_t pages, struct ring *ring)
 	struct working_set w = { .kernel = kernel_find(s->row->kernels[0]) };
 	enum status st, back;
 
-	*ring = (struct ring){ .pages = pages, .passes = pages < SMALL_PAGES ? SMALL_PASSES : PASSES, .kernel = w.kernel };
+	*ring = (struct ring){ .pages = pages, .kernel = w.kernel,
+		.passes = pages < SMALL_PAGES ? SMALL_PASSES : s->counting->expressions[0]->exactness == EXACTNESS_SUPERSET ? PASSES_CYCLES : PASSES };
 	w.shape = (struct shape){ .order = ORDER_PAGES, .nodes = pages, .line_bytes = 64, .page_bytes = PAGE_4K, .spread_pages = 1, .bytes = pages * 64ull,
 	                          .span_bytes = (uint64_t)pages * PAGE_4K };
 	st = w.kernel ? window_set_up(s->b, &w, 0, &ignored) : ST_BROKEN;

@@ -151,6 +151,7 @@ static void test_loop_odd_machines_are_found_again(void **state)
 	assert_int_equal(judge_files("tests/machines/memory/slow.machine", "size.fill_buffers.*"), 0);
 	assert_int_equal(judge_files("tests/machines/memory/rows.machine tests/machines/memory/short_queue.machine", "size.fill_buffers.*"), 0);
 	assert_int_equal(judge_files("tests/machines/cores/decoders.machine", "size.r*,size.load_buffer.*,size.store_buffer.*,size.fill_buffers.*,size.?tlb_4k.*"), 0);
+	assert_int_equal(judge_files("tests/machines/cores/wide_dtlb.machine", "size.?tlb_4k.*"), 0); /* found 257 of 256 */
 	assert_int_equal(judge_files("tests/machines/cores/decoders.machine", "size.super_queue.*"), 1); /* unproven, not unsupported: docs/limits.md */
 	assert_int_equal(judge_files("tests/machines/cores/threads.machine", "core_to_core.*"), 0);
 	assert_int_equal(judge_files("tests/machines/cores/gracemont.machine", "core_to_core.*,load.l3_*_other_core.*,sync.false_sharing.*"), 0);
