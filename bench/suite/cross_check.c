@@ -132,7 +132,7 @@ static void amend(struct writer *w, unsigned row, unsigned other, int64_t other_
  * longer, as an addition that waits for a store may take longer than a locked one. */
 static void below_zero(struct writer *w, cross_check_odd *odd, const void *self)
 {
-	static const char *const more[] = { "tlb.*", "split.*", "frontend.*", "branch.*" };
+	static const char *const more[] = { "load.*", "tlb.*", "split.*", "frontend.*", "branch.*" };
 
 	for (unsigned i = 0; i < rows_count; i++) {
 		const struct writer_note *n = &w->notes[i];

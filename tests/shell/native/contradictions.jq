@@ -33,7 +33,7 @@ def levels: ["l1", "l2", "l3", "dram"];
          (select($name | endswith(".penalty")) | ($name | sub("\\.penalty$"; ".latency")) as $whole
           | at_most($name; $whole), (select($what == "load") | difference($name; $whole; "load.l1.latency"))));
   def single: $rows[] | select(.value != null) | . as $r
-    | (select(.noise != "noisy" and .value < (if .kind == "penalty" then -3 * .spread - 0.5 else 0 end)) | "\(.name): \(.value)"),
+    | (select(.noise != "noisy" and (.reason | contains("is not below 0") | not) and .value < (if .kind == "penalty" then -3 * .spread - 0.5 else 0 end)) | "\(.name): \(.value)"),
       (select(.ns != null and .noise != "noisy")
        | if (.value > 0.001) != (.ns > 0) and (.ns | fabs) > 0.001 then "\(.name): \(.value) cycles in \(.ns) ns"
          elif (.core_hz // 0) > 0 and .value > 1 and (.value / .ns * 1e9 / .core_hz - 1 | fabs) > clock_part

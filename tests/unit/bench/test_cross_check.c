@@ -203,7 +203,7 @@ static void test_penalties_below_zero_are_none(void **state)
 {
 	static const struct { const char *row; int64_t milli; bool kept; } cases[] = {
 		{ "split.load_l2.penalty", -5111, false }, { "split.load_line.penalty", -400, true }, { "tlb.dtlb_4k.penalty", -40000, false },
-		{ "tlb.dtlb_4k.penalty", 0, true }, { "sync.lock.penalty", -5000, true } };
+		{ "tlb.dtlb_4k.penalty", 0, true }, { "load.dram_loaded.penalty", -76673, false }, { "load.dram_page_miss.penalty", -300, true }, { "sync.lock.penalty", -5000, true } };
 
 	(void)state;
 	for (unsigned i = 0; i < COUNT_OF(cases); i++) {
