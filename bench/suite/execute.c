@@ -58,15 +58,18 @@ static bool cycles_known(struct bench *b, const struct row *r, struct row_result
 	return false;
 }
 
+/* Whether the proof has a count of that concept; one that no event counts has no text. */
 static bool proved_by(const struct bench *b, const struct row_result *out, const char *concept)
 {
 	const struct expression *x = concept_find(b->cpu->processor, concept);
 	char counted[128];
 	struct text t;
 
+	if (!x || !x->text[0])
+		return false;
 	text_init(&t, counted, sizeof(counted));
-	text_fmt(&t, "*%s *", x ? x->text : "");
-	return x && x->text[0] && str_glob(counted, out->proof);
+	text_fmt(&t, "*%s *", x->text);
+	return str_glob(counted, out->proof);
 }
 
 /* Whether the row must be free of TLB misses and its own counters did not show that it is: its proof names no such event. */

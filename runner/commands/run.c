@@ -255,9 +255,10 @@ static void environment_fill(struct environment *e, const struct backend *b)
 	struct tm utc;
 	if (gmtime_r(&now, &utc) && strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &utc))
 		environment_add(e, "started", text);
-	snprintf(text, sizeof(text), "%llu", (unsigned long long)processes);
-	if (processes)
+	if (processes) {
+		snprintf(text, sizeof(text), "%llu", (unsigned long long)processes);
 		environment_add(e, "processes", text);
+	}
 	for (unsigned i = 0; b->native && i < COUNT_OF(dmi); i++)
 		if (backend_dmi(dmi[i][0], text, sizeof(text)))
 			environment_add(e, dmi[i][1], text);

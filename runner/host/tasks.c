@@ -1,7 +1,7 @@
 /* runner/host/tasks.c: see tasks.h.
  *
- * A process forked at the start, the parent, does nothing but fork one process a task: a task that starts late begins with the memory of that
- * moment too. The parent writes the number of each task that has ended to a pipe. */
+ * A process forked at the start, the spawner, does nothing but fork one process a task: a task that starts late begins with the memory of that
+ * moment too. The spawner writes the number of each task that has ended to a pipe. */
 #include "runner/host/tasks.h"
 
 #include <errno.h>
@@ -43,7 +43,7 @@ static void reap(const struct tasks *t, pid_t *of, int to)
 		}
 }
 
-static void run_parent(const struct tasks *t, void (*task)(void *context, unsigned i, void *to), void *context, int to)
+static void run_spawner(const struct tasks *t, void (*task)(void *context, unsigned i, void *to), void *context, int to)
 {
 	const pid_t self = getpid();
 	pid_t *of = calloc(t->count, sizeof(*of));
@@ -77,7 +77,7 @@ enum status tasks_start(void *tasks, unsigned count, size_t bytes, void (*task)(
 	t->count = count;
 	t->bytes = ALIGNED(bytes);
 	t->shared_bytes = ALIGNED(count) + count * t->bytes;
-	t->parent = 0;
+	t->spawner = 0;
 	t->shared = mmap(NULL, t->shared_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (t->shared == MAP_FAILED)
 		return ST_FULL;
@@ -87,17 +87,17 @@ enum status tasks_start(void *tasks, unsigned count, size_t bytes, void (*task)(
 	}
 	t->ended = ends[0];
 	fflush(NULL); /* else each process would write it */
-	t->parent = fork();
-	if (t->parent == 0) {
+	t->spawner = fork();
+	if (t->spawner == 0) {
 		end_with(self);
 		(void)setpgid(0, 0); /* Ctrl-C is for the process that writes the results: it lets the row in progress end */
 		close(ends[0]);
-		run_parent(t, task, context, ends[1]);
+		run_spawner(t, task, context, ends[1]);
 	}
 	close(ends[1]);
-	if (t->parent > 0)
+	if (t->spawner > 0)
 		return ST_OK;
-	t->parent = 0;
+	t->spawner = 0;
 	tasks_end(t);
 	return ST_FULL;
 }
@@ -121,12 +121,12 @@ void tasks_end(void *tasks)
 {
 	struct tasks *t = tasks;
 
-	if (t->parent > 0) {
-		kill(t->parent, SIGKILL); /* its tasks end with it */
-		while (waitpid(t->parent, NULL, 0) < 0 && errno == EINTR)
+	if (t->spawner > 0) {
+		kill(t->spawner, SIGKILL); /* its tasks end with it */
+		while (waitpid(t->spawner, NULL, 0) < 0 && errno == EINTR)
 			;
 	}
 	close(t->ended);
 	munmap(t->shared, t->shared_bytes);
-	t->parent = 0;
+	t->spawner = 0;
 }

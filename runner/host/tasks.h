@@ -11,7 +11,7 @@ struct tasks {
 	unsigned count;
 	size_t bytes, shared_bytes;
 	unsigned char *shared;  /* a byte a task, then what tasks fill in */
-	pid_t parent;           /* the process that all tasks are forked from; 0: none */
+	pid_t spawner;          /* the process that all tasks are forked from; 0: none */
 	int ended;              /* its pipe: the number of each task that has ended */
 };
 

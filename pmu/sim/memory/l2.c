@@ -16,7 +16,7 @@ __attribute__((noinline)) void l2_emit(struct memory *s, const struct line_reque
 	static const enum signal rfo[] = { SIG_L2_RFO_I, SIG_L2_RFO_S, SIG_L2_RFO_S, SIG_L2_RFO_E, SIG_L2_RFO_M };
 	struct signals *g = s->signals[q->thread];
 	signal_pulse(g, rqst[q->kind][hit], t, 1);
-	if (q->kind == REQUEST_LOAD && !q->instruction)
+	if (q->kind == REQUEST_LOAD && !q->software)
 		signal_pulse(g, hit ? SIG_L2_REQUEST_READ_HIT : SIG_L2_REQUEST_READ_MISS, t, 1);
 	if (q->kind == REQUEST_IFETCH)
 		return;
@@ -55,7 +55,7 @@ __attribute__((noinline)) void l2_emit_offcore(struct memory *s, const struct li
 	const unsigned told = near < NEAR_COLUMNS ? (unsigned)SIG_OFFCORE_DATA_NEAR_FORWARD + row[q->kind] * NEAR_COLUMNS + near :
 	                      (unsigned)SIG_OFFCORE_DATA_UNCORE_HIT + row[q->kind] * 8u + column[f->source];
 	signal_pulse(g, (enum signal)told, t, 1);
-	if (row[q->kind] == 0 && !q->instruction)
+	if (row[q->kind] == 0 && !q->software)
 		signal_pulse(g, (enum signal)(near < NEAR_COLUMNS ? (unsigned)SIG_OFFCORE_READ_NEAR_FORWARD + near : (unsigned)SIG_OFFCORE_READ_UNCORE_HIT + column[f->source]), t, 1);
 	signal_pulse(g, SIG_L3_REFERENCE, t, 1);
 	if (f->source >= SRC_NEAR_CLEAN)

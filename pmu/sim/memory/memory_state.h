@@ -115,7 +115,7 @@ struct socket {
 
 /* A line requested beyond the L1, and by whom. */
 enum line_request_kind { REQUEST_LOAD, REQUEST_RFO, REQUEST_IFETCH, REQUEST_WALK, REQUEST_PREFETCH, REQUEST_PREFETCH_RFO };
-struct line_request { uint32_t line; unsigned thread; enum line_request_kind kind; bool instruction; /* REQUEST_LOAD or REQUEST_RFO of a prefetch instruction */ };
+struct line_request { uint32_t line; unsigned thread; enum line_request_kind kind; bool software; /* of a prefetch instruction */ };
 
 /* Core cycles of unloaded loads, load to use. */
 struct latencies { uint64_t far[PARTS_MOST][PARTS_MOST] /* more from one memory node's cores to another one's slice */, l3, clean, modified, dram[2] /* memory of the own node, of another node */, remote_clean, remote_modified, invalidate, near_clean, near_modified, near_invalidate; };

@@ -1,7 +1,8 @@
 # jq -r -f contradictions.jq RESULTS.json: a line for each pair of values of a run that contradict each other without a mark, and for each value that
-# cannot be. A mark is the noise verdict `noisy`, a point that is marked so, or a reason that names the other row. Two values agree if they miss their
-# relation by at most 3 % of the larger, three times both spreads and half a unit (bench/suite/cross_check.h). The relations stand here once more, and
-# do not come from the product. Each row has its own core clock, so clocks of different rows are not compared: turbo changes them.
+# cannot be. A mark is the noise verdict `noisy`, a point that is marked so, a reason that names the other row, or one that says that a penalty is
+# not below 0. Two values agree if they miss their relation by at most 3 % of the larger, three times both spreads and half a unit
+# (bench/suite/cross_check.h). The relations stand here once more, and do not come from the product. Each row has its own core clock, so clocks of
+# different rows are not compared: turbo changes them.
 def clock_part: 0.1;     # between a row's cycles per ns and its core_hz
 def plateau_part: 0.12;  # between a chase and a point of the staircase deep in that level, whose pages may be smaller
 def levels: ["l1", "l2", "l3", "dram"];
