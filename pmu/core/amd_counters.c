@@ -61,8 +61,8 @@ void amd_identify(const struct access *a, struct cpu *cpu)
 	const bool second = core && perfmon.eax & PERFMON_V2 && listed(cpu->processor, AMD_GLOBAL_CTL);
 	unsigned counters = core ? CORE_COUNTERS : LEGACY_COUNTERS;
 
-	if (a->kind == ACCESS_NATIVE || !cpu->processor->event_count) {
-		cpu->pmu_absent = a->kind == ACCESS_NATIVE ? "this backend has no counters" : "not an Intel processor: no architectural PMU";
+	if (!cpu->processor->event_count) {
+		cpu->pmu_absent = "not an Intel processor: no architectural PMU";
 		return;
 	}
 	cpu->ibs = sampling(a, cpu->processor);

@@ -229,6 +229,10 @@ static void read_pmu(struct probe *p)
 	struct cpu *cpu = p->cpu;
 	struct cpuid_regs r;
 	uint64_t enable;
+	if (p->a->kind == ACCESS_NATIVE) { /* whatever CPUID tells of them: a process cannot access their registers */
+		cpu->pmu_absent = "this backend has no counters";
+		return;
+	}
 	if (p->amd) {
 		amd_identify(p->a, cpu);
 		return;

@@ -241,6 +241,20 @@ static void test_suite_native_of_two_types_of_cores(void **state)
 	memory_host_free(&h);
 }
 
+/* CPUID tells counters, as on every machine that is not a virtual one (Haswell's leaves 0, 1 and 0xA); a process cannot use them. */
+static void test_suite_native_beside_counters(void **state)
+{
+	(void)state;
+	static struct memory_host h;
+	static const struct fake_leaf leaves[] = { { 0, EVERY_SUB, { 0, ALL, ALL, ALL }, { 0, 0x756E6547, 0x6C65746E, 0x49656E69 }, false },
+		{ 1, EVERY_SUB, { ALL, 0, 0, 0 }, { 0x306F2, 0, 0, 1u << 21 }, false }, { 0xA, EVERY_SUB, NOTHING, { 0x07300403, 0, 0, 0x603 }, false } };
+	run_faked(leaves, COUNT_OF(leaves), "load.l1.latency,load.l2.latency", &h);
+	assert_string_equal(cpu.processor->name, "haswell-ep");
+	assert_int_equal(cpu.pmu_version, 0);
+	assert_string_equal(cpu.pmu_absent, "this backend has no counters");
+	memory_host_free(&h);
+}
+
 /* Given a pattern, the tests that it matches are left out. */
 int main(int argc, char **argv)
 {
@@ -248,6 +262,7 @@ int main(int argc, char **argv)
 		cmocka_set_skip_filter(argv[1]);
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_suite_native_quick_gives_values, close_native),
+		cmocka_unit_test_teardown(test_suite_native_beside_counters, close_native),
 		cmocka_unit_test_teardown(test_suite_native_without_leaf_4, close_native),
 		cmocka_unit_test_teardown(test_suite_native_with_absurd_tlbs, close_native),
 		cmocka_unit_test_teardown(test_suite_native_without_pages_of_1_gib, close_native),
