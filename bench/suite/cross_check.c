@@ -2,7 +2,8 @@
 #include "bench/suite/cross_check.h"
 #include "bench/catalogue/row.h"
 
-enum relation_kind { RELATION_AT_MOST, RELATION_DIFFERENCE, RELATION_EQUAL, RELATION_PLATEAU, RELATION_HALF, RELATION_LESS, RELATION_BELOW, RELATION_FILLS, RELATION_PAIRS, RELATION_TWICE, RELATION_REACHES };
+enum relation_kind { RELATION_AT_MOST, RELATION_DIFFERENCE, RELATION_EQUAL, RELATION_PLATEAU, RELATION_HALF, RELATION_LESS, RELATION_BELOW, RELATION_FILLS, RELATION_PAIRS, RELATION_TWICE, RELATION_REACHES,
+	RELATION_NEEDS };
 
 struct relation {
 	enum relation_kind kind;
@@ -23,6 +24,7 @@ static const struct relation relations[] = {
 #define PAIRS(part, limit, why) { .kind = RELATION_PAIRS, .row = part, .other = limit, .reads = why },
 #define TWICE(part, limit, why) { .kind = RELATION_TWICE, .row = part, .other = limit, .reads = why },
 #define REACHES(part, whole, why) { .kind = RELATION_REACHES, .row = part, .other = whole, .reads = why },
+#define NEEDS(part, other_, why) { .kind = RELATION_NEEDS, .row = part, .other = other_, .reads = why },
 #include "bench/catalogue/relations.def"
 };
 
@@ -84,8 +86,10 @@ static int64_t plateau_allowed(const struct relation *r, const struct writer_not
 	return (a->value_milli + 999) / 1000 * (r->plateau == CURVE_PLATEAU_L2 ? ALLOWED_PERMILLE : PLATEAU_PERMILLE) + ALLOWED_SPREADS * a->spread_milli + ALLOWED_MILLI;
 }
 
-static bool comparable(const struct writer_note *a, const struct writer_note *b)
+static bool comparable(const struct relation *r, const struct writer_note *a, const struct writer_note *b)
 {
+	if (r->kind == RELATION_NEEDS)
+		return a->has_value && b->has_value && a->status == ROW_OK;
 	return a->has_value && b->has_value && (a->status == ROW_OK) == (b->status == ROW_OK);
 }
 
@@ -107,6 +111,7 @@ static bool broken(const struct relation *r, const struct writer_note *a, const 
 	case RELATION_PAIRS: return over - b->value_milli >= -1000; /* an odd entry has a load too */
 	case RELATION_TWICE: return over - b->value_milli >= 0;
 	case RELATION_REACHES: return -over > allowed(a, b);
+	case RELATION_NEEDS: return b->status == ROW_UNPROVEN;
 	case RELATION_DIFFERENCE: return over + base_milli > allowed(a, b) || -over - base_milli > allowed(a, b);
 	case RELATION_PLATEAU: return said_of(r, b) > 0 && (over < 0 ? -over : over) > plateau_allowed(r, a);
 	default: return over > allowed(a, b) || -over > allowed(a, b);
@@ -157,7 +162,7 @@ void cross_check_run(struct writer *w, cross_check_odd *odd, const void *self)
 			if (!star_of(r->row, rows[i].name, &star, &bytes))
 				continue;
 			unsigned other = row_named(r->other, star, bytes), base = r->base ? row_named(r->base, star, bytes) : other;
-			if (other == rows_count || base == rows_count || !comparable(&w->notes[i], &w->notes[other]) || !comparable(&w->notes[i], &w->notes[base]) ||
+			if (other == rows_count || base == rows_count || !comparable(r, &w->notes[i], &w->notes[other]) || !comparable(r, &w->notes[i], &w->notes[base]) ||
 			    !broken(r, &w->notes[i], &w->notes[other], r->base ? w->notes[base].value_milli : 0))
 				continue;
 			amend(w, i, other, said_of(r, &w->notes[other]), r, odd, self);
@@ -169,7 +174,7 @@ void cross_check_run(struct writer *w, cross_check_odd *odd, const void *self)
 void cross_check_list(struct text *t)
 {
 	static const char *const words[] = { [RELATION_AT_MOST] = "at most", [RELATION_DIFFERENCE] = "is", [RELATION_EQUAL] = "equals", [RELATION_PLATEAU] = "is on", [RELATION_HALF] = "at most twice", [RELATION_LESS] = "is less than", [RELATION_BELOW] = "is below",
-		[RELATION_FILLS] = "does not fill", [RELATION_PAIRS] = "is below twice", [RELATION_TWICE] = "is less than twice", [RELATION_REACHES] = "reaches" };
+		[RELATION_FILLS] = "does not fill", [RELATION_PAIRS] = "is below twice", [RELATION_TWICE] = "is less than twice", [RELATION_REACHES] = "reaches", [RELATION_NEEDS] = "is proved only beside a proved" };
 
 	for (unsigned n = 0; n < COUNT_OF(relations); n++) {
 		const struct relation *r = &relations[n];
