@@ -5,7 +5,6 @@
 enum status multicore_width_choose(struct multicore *c, unsigned n, struct row_result *out)
 {
 	const uint64_t units = (uint64_t)multicore_window(c) * multicore_times(c->row);
-	const uint64_t skew_bytes = c->members[0].set.shape.skew_bytes; /* equal for all members */
 	const struct stream_choice *fastest;
 	enum status st = ST_OK;
 	struct trial t;
@@ -13,6 +12,8 @@ enum status multicore_width_choose(struct multicore *c, unsigned n, struct row_r
 	vector_width_begin(&t, c->b, c->row, c->members[0].set.shape.arrays);
 	if (!t.wanted || c->stream)
 		return ST_OK;
+	for (unsigned m = 0; m < n; m++)
+		c->members[m].skew_bytes = c->members[m].set.shape.skew_bytes;
 	c->cold = multicore_pushes_wrapper(c, n);
 	if (c->row->prepare == PREPARE_FLUSH)
 		c->pair_bytes = units * c->members[0].set.shape.step_bytes;
@@ -24,7 +25,7 @@ enum status multicore_width_choose(struct multicore *c, unsigned n, struct row_r
 
 			bench_working(c->b);
 			for (unsigned m = 0; m < n; m++) {
-				vector_width_set(&c->members[m].set, &t.choice[whose], skew_bytes);
+				vector_width_set(&c->members[m].set, &t.choice[whose], c->members[m].skew_bytes);
 				c->members[m].units = units;
 				if (c->moves)
 					c->members[m].set.at = multicore_start_offset(c, m, 0);
@@ -40,7 +41,7 @@ enum status multicore_width_choose(struct multicore *c, unsigned n, struct row_r
 	fastest = vector_width_fastest(&t);
 	c->stream = fastest->kernel;
 	for (unsigned m = 0; m < n; m++)
-		vector_width_set(&c->members[m].set, fastest, skew_bytes);
+		vector_width_set(&c->members[m].set, fastest, c->members[m].skew_bytes);
 	out->kernel = c->stream->name;
 	return ST_OK;
 }
