@@ -26,7 +26,9 @@
 #define RATIO_TOLERANCE_MICRO 10000  /* 1 % */
 #define RATIO_TICKS_LEAST 1000u      /* of MPERF: reading it takes a varying number of ticks */
 
-#define ELAPSED_ITERATIONS 8u        /* of 8 divisions of 20 to 40 cycles: half a microsecond, so bus-clock steps of the TSC are below 1/100 */
+#define ELAPSED_ITERATIONS 8u        /* of 8 divisions of 13 to 40 cycles; doubled until a window takes */
+#define ELAPSED_NS 1000              /* so that steps of the TSC, a bus clock of 10 ns, are at most 1/100 */
+#define ELAPSED_ITERATIONS_MOST 512u
 #define ELAPSED_PAIRS 16u
 #define ELAPSED_PART 64              /* tolerance: 1/N of a window, plus reads outside its ticks: of a different number of counters, */
 #define ELAPSED_FEWER_CYCLES 400
@@ -110,14 +112,22 @@ void noise_check_look_at_elapsed(struct bench *b, const struct counting *c, unsi
 	struct noise_check *d = &b->disturbance;
 	const struct kernel *divides = kernel_find("k_divsd_chain_hard");
 	struct window least[2] = { { .tsc = UINT64_MAX }, { .tsc = UINT64_MAX } }; /* SMIs and a slower clock only add ticks */
+	uint64_t iterations = ELAPSED_ITERATIONS;
+	struct window w = { 0 };
+	struct job job;
 
 	if (d->elapsed_looked || (d->smi_known && d->ratio_known) || d->turbo || b->a->kind == ACCESS_NATIVE || !divides || !counts_cycles(b, c, run))
 		return;
 	d->elapsed_looked = true;
+	/* the first of them misses the caches */
+	for (unsigned i = 0; i < 2 || ((int64_t)w.tsc < mul_div((int64_t)b->a->tsc_hz, ELAPSED_NS, 1000000000) && iterations < ELAPSED_ITERATIONS_MOST); i++) {
+		const uint64_t arguments[6] = { iterations <<= i > 1 };
+
+		if (window_run(b, divides, arguments, c, run, &w, &job) != ST_OK)
+			return;
+	}
 	for (unsigned i = 0; i < 2 * ELAPSED_PAIRS; i++) {
-		const uint64_t arguments[6] = { ELAPSED_ITERATIONS << i % 2 };
-		struct window w;
-		struct job job;
+		const uint64_t arguments[6] = { iterations << i % 2 };
 
 		if (window_run(b, divides, arguments, c, run, &w, &job) != ST_OK)
 			return;
