@@ -235,6 +235,8 @@ static uint64_t gcd(uint64_t a, uint64_t b)
 	return a;
 }
 
+#define L2_PREFETCHERS 3u /* of prefetch.present: NetBurst has no others, and no register of it switches any */
+
 /* The common tick is bus * lcm(ratios): each clock's period is a whole number of ticks. */
 static void derive(struct machine *m)
 {
@@ -247,6 +249,8 @@ static void derive(struct machine *m)
 	m->core_hz = m->clock_bus_hz_times_3 * m->clock_core_ratio / 3;
 	m->uncore_hz = m->clock_bus_hz_times_3 * m->clock_uncore_ratio / 3;
 	m->tsc_hz = m->clock_bus_hz_times_3 * m->clock_tsc_ratio / 3;
+	if (m->pmu_netburst)
+		m->prefetch_present &= L2_PREFETCHERS;
 }
 
 /* The machine's name is its file's, without folder and extension. */

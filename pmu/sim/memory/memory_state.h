@@ -8,10 +8,10 @@
 #include "pmu/sim/memory/memory.h"
 
 /* Upper bound of a core's requests for lines or translations that lie ahead in time: loads between allocation and
- * retirement, and stores until they are written. */
+ * retirement, and stores until they are written. What one thread has asked may lie ahead of all that the core's other thread asks next. */
 static inline uint32_t core_asks_ahead(const struct machine *m)
 {
-	return (uint32_t)(m->core_load_buffers + m->core_store_buffers);
+	return (uint32_t)((m->core_load_buffers + m->core_store_buffers) * m->topology_threads);
 }
 
 /* A line number is node << NODE_SHIFT | offset in the node / 64: 8 nodes of 32 GiB each; higher addresses alias. The page tables are in node 0
