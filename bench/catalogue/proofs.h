@@ -199,7 +199,8 @@ PROOF(proof_lcp, SET({ "frontend.lcp", SOME_CYCLES }));
 PROOF(proof_decode, SET({ "insn.decoded", EIGHT }), SET({ "uops.decoded", EIGHT }));
 /* Distant lines that collide in a small target buffer cost a clear each, in the test or in the baseline: at most half a cycle of that. */
 PROOF(proof_l1i_l2, SET({ "l1i.miss", ONCE }, { "l2.ifetch.miss", NEVER }, { "frontend.baclear", SELDOM }), SET({ "l1i.miss", ONCE }, { "frontend.baclear", SELDOM }), SET({ "l1i.miss", ONCE }));
-PROOF(proof_l1i_l3, SET({ "l2.ifetch.miss", ONCE }, { "frontend.baclear", SELDOM }));
+/* An L3 that keeps lines of earlier rows lacks some of these. */
+PROOF(proof_l1i_l3, SET({ "l2.ifetch.miss", ONCE }, { "llc.miss", NEVER }, { "frontend.baclear", SELDOM }), SET({ "l2.ifetch.miss", ONCE }, { "frontend.baclear", SELDOM }));
 PROOF(proof_baclear, SET({ "frontend.baclear", ONCE }));
 PROOF(proof_itlb, SET({ "itlb.stlb_hit", ONCE }, { "itlb.walk", NEVER }, { "frontend.baclear", SELDOM }));
 PROOF(proof_itlb_walk, SET({ "itlb.walk", ONCE }, { "itlb.stlb_hit", NEVER }, { "frontend.baclear", SELDOM }), SET({ "itlb.walk", ONCE }, { "frontend.baclear", SELDOM }), SET({ "itlb.walk", ONCE }));

@@ -5,7 +5,7 @@
 
 #define LINE 64u
 #define NOP 0x90u
-#define SET_SPACING 1024u /* bytes from one set of CODE_LINES_L2 to the next */
+#define SET_SPACING 1024u /* least bytes from one set of CODE_LINES_L2 to the next */
 #define FAR_SPACING 1088u /* the same for CODE_LINES_L3; differs in address bits from the stride between ways */
 #define FAR_TIMES 6u      /* lines per way in an L2 set: random replacement keeps e^-6 of them until their next use */
 #define FAR_LEAST 2u
@@ -54,6 +54,10 @@ static enum status lines_shape(enum code code, const struct cpu *cpu, uint64_t *
 	while ((!*sets || lines / *sets * *stride > next->bytes / 4 * 3) && times-- > FAR_LEAST);
 	if (*sets * (far ? FAR_SPACING : SET_SPACING) > *stride) {
 		str_copy(reason, capacity, "the ways of the cache are too small");
+		return ST_UNSUPPORTED;
+	}
+	if (!far && lines / *sets * *stride > next->bytes) {
+		str_copy(reason, capacity, "the code would not stay in the L2 cache");
 		return ST_UNSUPPORTED;
 	}
 	return ST_OK;
@@ -240,6 +244,19 @@ static void write_targets(uint8_t *at, unsigned jumps, unsigned spacing)
 	put_end(at);
 }
 
+/* Bytes from one set to the next. As wide as the ways allow, those of CODE_LINES_L2 differ in upper address bits too, which a hash of the target
+ * buffer may combine with lower ones. */
+static uint32_t spacing_of(enum code code, uint64_t stride, uint32_t sets)
+{
+	uint32_t spacing = SET_SPACING;
+
+	if (code == CODE_LINES_L3)
+		return FAR_SPACING;
+	while (2ull * sets * spacing <= stride)
+		spacing *= 2;
+	return spacing;
+}
+
 /* Places jumps in lines whose distances are multiples of a power of two. Parities of the way and set numbers choose each jump's offset out of
  * `offsets`, so equal upper bits do not imply an equal offset. A jump that would share (address XOR address >> 11) mod `targets`, a possible hash of
  * the target buffer, with an earlier one takes the next free offset. CODE_LINES_FAR_BASE uses the pages of CODE_LINES_L3, so both have the same
@@ -247,7 +264,7 @@ static void write_targets(uint8_t *at, unsigned jumps, unsigned spacing)
 static bool choose_lines(enum code code, uint64_t stride, uint32_t sets, uint32_t offsets, uint32_t targets, uint64_t *lines)
 {
 	static const struct { uint8_t of_way, of_set; } bits[] = { { 43, 21 }, { 59, 27 }, { 11, 28 } };
-	const uint32_t n = lines_of(code), spacing = code == CODE_LINES_L3 ? FAR_SPACING : SET_SPACING, choices = code == CODE_LINES_FAR_BASE ? n : 1;
+	const uint32_t n = lines_of(code), spacing = spacing_of(code, stride, sets), choices = code == CODE_LINES_FAR_BASE ? n : 1;
 	bool taken[TARGETS] = { false }, used[CODE_LINES_FAR] = { false }, all = true;
 
 	for (uint32_t i = 0; i < n; i++) {
