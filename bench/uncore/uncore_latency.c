@@ -423,21 +423,19 @@ static void judge(struct loop *l, bool moved, struct row_result *out)
 	}
 }
 
-/* Bytes per second of each channel and link. Lines and flits are timed by the uncore's clock. */
+/* Bytes per second of each channel and link, in the row's own ticks. Their median may belong to other windows than that of the uncore's cycles, so
+ * the clock's rate is not derived from these two. */
 static void traffic(struct loop *l, struct row_result *out)
 {
 	const struct uncore_latency_loop *q = l->beside;
 	struct traffic_socket *s = &out->traffic.at[0];
-	int64_t clock, units, ticks = 0;
+	int64_t units, ticks = 0;
 	struct slope tsc;
 
-	if (slope(l, CLOCK, &clock) != ST_OK || clock <= 0)
-		return;
 	if (reduce_slope(l->b->tsc[0], l->pairs, l->sets[0].window, STAT_MEDIAN, &tsc) == ST_OK)
 		ticks = tsc.value_micro;
 	if (ticks <= 0)
 		return;
-	out->queue.uncore_hz = (uint64_t)mul_div((int64_t)l->b->a->tsc_hz, clock, ticks);
 	traffic_boxes(&l->b->uncore, &q->streams, q->socket, q->counted >> TRAFFIC, s);
 	for (unsigned c = 0; c < TRAFFIC_COUNTS; c++) {
 		const bool link = c >= TRAFFIC_RECEIVED;
@@ -450,7 +448,7 @@ static void traffic(struct loop *l, struct row_result *out)
 		units = link && units < 0 ? 0 : units; /* the row itself moved no data over the links */
 		if (units < 0)
 			return;
-		s->bytes[c] = traffic_bytes(&q->streams, c, mul_div(units, (int64_t)out->queue.uncore_hz, clock));
+		s->bytes[c] = traffic_bytes(&q->streams, c, mul_div(units, (int64_t)l->b->a->tsc_hz, ticks));
 	}
 	out->traffic.sockets = s->channels > 0;
 }
