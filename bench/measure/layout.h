@@ -28,8 +28,15 @@ struct shape {
 	uint64_t array_bytes;   /* streams: of each array, a power of two */
 	uint64_t start_bytes;   /* offset of the first line or array from the start of the mapping */
 	uint64_t piece_bytes;   /* distance between each 4 KiB of lines (of a region) and the next; 0: they are consecutive, or anywhere */
-	uint64_t skew_bytes;    /* streams: offset of b, and half the offset of c: avoids 4 KiB aliases with a */
+	uint64_t skew_bytes;    /* streams: the gap between one array and the next: avoids 4 KiB aliases */
+	bool aligned;           /* streams: the gap is its whole pages alone, as bench/measure/vector_width.h may choose */
 };
+
+/* Bytes from the start of an array of a stream to that of the next. */
+static inline uint64_t shape_stride_bytes(const struct shape *s)
+{
+	return s->array_bytes + (s->aligned ? s->skew_bytes / PAGE_4K * PAGE_4K : s->skew_bytes);
+}
 
 /* Derives a row's working set from the caches and TLBs. ST_UNSUPPORTED with the reason: the machine has no such level, or none that a working set
  * could aim at; ST_MISSING: the level's size is not known. */

@@ -60,17 +60,16 @@ const struct stream_choice *vector_width_fastest(struct trial *t)
 	return &t->choice[best];
 }
 
-void vector_width_set(struct working_set *w, const struct stream_choice *choice, uint64_t skew_bytes)
+void vector_width_set(struct working_set *w, const struct stream_choice *choice)
 {
 	w->kernel = choice->kernel;
-	w->shape.skew_bytes = choice->aligned ? skew_bytes / PAGE_4K * PAGE_4K : skew_bytes;
+	w->shape.aligned = choice->aligned;
 }
 
 enum status vector_width_choose(struct loop *l, struct row_result *out)
 {
 	struct bench *b = l->b;
 	struct working_set *w = &l->sets[0];
-	const uint64_t skew_bytes = w->shape.skew_bytes;
 	struct trial t;
 	enum status st;
 
@@ -84,7 +83,7 @@ enum status vector_width_choose(struct loop *l, struct row_result *out)
 			const unsigned whose = vector_width_choice(&t, i);
 			struct window window;
 
-			vector_width_set(w, &t.choice[whose], skew_bytes);
+			vector_width_set(w, &t.choice[whose]);
 			st = window_prepare(b, l->row, w, WINDOW_TEST, units, &l->job);
 			if (st == ST_OK)
 				st = window_units(b, w, units, NULL, 0, &window, &l->job);
@@ -92,7 +91,7 @@ enum status vector_width_choose(struct loop *l, struct row_result *out)
 		}
 	if (st != ST_OK)
 		return st;
-	vector_width_set(w, vector_width_fastest(&t), skew_bytes);
+	vector_width_set(w, vector_width_fastest(&t));
 	out->kernel = w->kernel->name;
 	return ST_OK;
 }

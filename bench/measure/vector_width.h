@@ -10,7 +10,7 @@
 
 struct stream_choice {
 	const struct kernel *kernel;
-	bool aligned; /* the arrays begin at the same offset in a page; otherwise skew_bytes apart, as the shape has it */
+	bool aligned; /* of the shape: the arrays begin at the same offset in a page */
 };
 
 struct trial {
@@ -31,8 +31,8 @@ bool vector_width_goes_on(const struct trial *t, const struct bench *b);
 unsigned vector_width_choice(const struct trial *t, unsigned i);
 /* The choice with the least median (sorts the ticks). The first wins unless another is faster by more than a hundredth. */
 const struct stream_choice *vector_width_fastest(struct trial *t);
-/* Gives a working set the kernel and the offset. `skew_bytes`: its shape's own offset. */
-void vector_width_set(struct working_set *w, const struct stream_choice *choice, uint64_t skew_bytes);
+/* Gives a working set the kernel and the offset. */
+void vector_width_set(struct working_set *w, const struct stream_choice *choice);
 /* On a real processor, for a stream with such a choice: runs them alternately over the loop's mapped arrays, gives the loop
  * the fastest and names its kernel in *out. Otherwise does nothing. */
 MUST_CHECK enum status vector_width_choose(struct loop *l, struct row_result *out);

@@ -228,8 +228,8 @@ void window_arguments(const struct bench *b, const struct working_set *w, uint64
 	memset(arguments, 0, 6 * sizeof(arguments[0]));
 	if (w->shape.order == ORDER_STREAMS) {
 		arguments[0] = w->map.va + w->shape.start_bytes;
-		arguments[1] = arguments[0] + w->shape.array_bytes + w->shape.skew_bytes;
-		arguments[2] = arguments[1] + w->shape.array_bytes + w->shape.skew_bytes;
+		arguments[1] = arguments[0] + shape_stride_bytes(&w->shape);
+		arguments[2] = arguments[1] + shape_stride_bytes(&w->shape);
 		arguments[3] = iterations;
 		arguments[4] = w->shape.array_bytes - 1;
 		arguments[5] = w->at;

@@ -67,7 +67,7 @@ static enum status flush_stream(struct bench *b, const struct row *r, struct wor
 	if (flush)
 		window_warm_arguments(b, w, flush, units, arguments);
 	for (unsigned array = first_warmed(r, w); array < w->shape.arrays && st == ST_OK; array++) {
-		arguments[0] = w->map.va + w->shape.start_bytes + array * (w->shape.array_bytes + w->shape.skew_bytes);
+		arguments[0] = w->map.va + w->shape.start_bytes + array * shape_stride_bytes(&w->shape);
 		st = window_run(b, flush, arguments, NULL, 0, out, job);
 	}
 	return st;
@@ -126,7 +126,7 @@ static enum status look_at_last_level(struct bench *b, const struct row *r, stru
 	for (unsigned pass = 0; pass < 3; pass++) {
 		arguments[5] = (w->at - (units / 8 * 5 - (pass ? 0 : again)) * step) & (w->shape.array_bytes - 1) & ~(uint64_t)(warmer->step_bytes - 1);
 		for (unsigned array = first; array < (first ? w->shape.arrays : 1) && st == ST_OK; array++) {
-			arguments[0] = w->map.va + w->shape.start_bytes + array * (w->shape.array_bytes + w->shape.skew_bytes);
+			arguments[0] = w->map.va + w->shape.start_bytes + array * shape_stride_bytes(&w->shape);
 			st = window_run(b, warmer, arguments, NULL, 0, &part, job);
 			took[pass] += part.tsc;
 		}

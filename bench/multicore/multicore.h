@@ -16,7 +16,6 @@ struct member {
 	uint64_t units;              /* of work, for the working set's kernel */
 	uint64_t arguments[6];       /* for another */
 	struct working_set set;
-	uint64_t skew_bytes;         /* between its arrays, before a choice of offsets; members may have arrays of different lengths */
 	uint64_t touched_bytes;      /* of each array, since it was mapped: caches may hold them. With start offsets: by passes alone, */
 	uint64_t touched_to;         /* up to this byte */
 	struct window window;        /* out */

@@ -12,8 +12,6 @@ enum status multicore_width_choose(struct multicore *c, unsigned n, struct row_r
 	vector_width_begin(&t, c->b, c->row, c->members[0].set.shape.arrays);
 	if (!t.wanted || c->stream)
 		return ST_OK;
-	for (unsigned m = 0; m < n; m++)
-		c->members[m].skew_bytes = c->members[m].set.shape.skew_bytes;
 	c->cold = multicore_pushes_wrapper(c, n);
 	if (c->row->prepare == PREPARE_FLUSH)
 		c->pair_bytes = units * c->members[0].set.shape.step_bytes;
@@ -25,7 +23,7 @@ enum status multicore_width_choose(struct multicore *c, unsigned n, struct row_r
 
 			bench_working(c->b);
 			for (unsigned m = 0; m < n; m++) {
-				vector_width_set(&c->members[m].set, &t.choice[whose], c->members[m].skew_bytes);
+				vector_width_set(&c->members[m].set, &t.choice[whose]);
 				c->members[m].units = units;
 				if (c->moves)
 					c->members[m].set.at = multicore_start_offset(c, m, 0);
@@ -41,7 +39,7 @@ enum status multicore_width_choose(struct multicore *c, unsigned n, struct row_r
 	fastest = vector_width_fastest(&t);
 	c->stream = fastest->kernel;
 	for (unsigned m = 0; m < n; m++)
-		vector_width_set(&c->members[m].set, fastest, c->members[m].skew_bytes);
+		vector_width_set(&c->members[m].set, fastest);
 	out->kernel = c->stream->name;
 	return ST_OK;
 }

@@ -50,17 +50,18 @@ static void test_width_arrays_begin_alike_where_that_is_faster(void **state)
 	(void)state;
 	const struct kernel *k = kernel_named("k_triad_avx");
 	struct trial t = { .choice = { { k, false }, { k, true } }, .count = 2, .tries = 1, .ticks = { { 1000 }, { 980 } } };
-	struct working_set w = { .shape.skew_bytes = 2112 };
+	struct working_set w = { .shape = { .array_bytes = 1 << 20, .skew_bytes = 2112 } };
 
 	assert_true(vector_width_fastest(&t)->aligned);
-	vector_width_set(&w, vector_width_fastest(&t), 2112);
-	assert_int_equal(w.shape.skew_bytes, 0);
+	vector_width_set(&w, vector_width_fastest(&t));
+	assert_int_equal(shape_stride_bytes(&w.shape), 1 << 20);
 	t.ticks[1][0] = 995;
-	vector_width_set(&w, vector_width_fastest(&t), 2112);
-	assert_int_equal(w.shape.skew_bytes, 2112);
+	vector_width_set(&w, vector_width_fastest(&t));
+	assert_int_equal(shape_stride_bytes(&w.shape), (1 << 20) + 2112);
 	t.ticks[1][0] = 500;
-	vector_width_set(&w, vector_width_fastest(&t), 3 * PAGE_4K + 2112); /* whole pages stay, which set the arrays apart in the last level */
-	assert_int_equal(w.shape.skew_bytes, 3 * PAGE_4K);
+	w.shape.skew_bytes = 3 * PAGE_4K + 2112;
+	vector_width_set(&w, vector_width_fastest(&t)); /* whole pages stay, which set the arrays apart in the last level */
+	assert_int_equal(shape_stride_bytes(&w.shape), (1 << 20) + 3 * PAGE_4K);
 }
 
 static bool stream(const struct row *r) { return r->prefetch == PREFETCH_AS_FOUND && (r->order == ORDER_STREAMS || r->order == ORDER_MULTICORE || r->order == ORDER_NODES); }
