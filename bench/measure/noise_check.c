@@ -119,12 +119,16 @@ void noise_check_look_at_elapsed(struct bench *b, const struct counting *c, unsi
 	if (d->elapsed_looked || (d->smi_known && d->ratio_known) || d->turbo || b->a->kind == ACCESS_NATIVE || !divides || !counts_cycles(b, c, run))
 		return;
 	d->elapsed_looked = true;
-	/* the first of them misses the caches */
-	for (unsigned i = 0; i < 2 || ((int64_t)w.tsc < mul_div((int64_t)b->a->tsc_hz, ELAPSED_NS, 1000000000) && iterations < ELAPSED_ITERATIONS_MOST); i++) {
-		const uint64_t arguments[6] = { iterations <<= i > 1 };
+	for (bool cold = true;; cold = false) { /* the first window misses the caches */
+		const uint64_t arguments[6] = { iterations };
 
 		if (window_run(b, divides, arguments, c, run, &w, &job) != ST_OK)
 			return;
+		if (cold)
+			continue;
+		if ((int64_t)w.tsc >= mul_div((int64_t)b->a->tsc_hz, ELAPSED_NS, 1000000000) || iterations >= ELAPSED_ITERATIONS_MOST)
+			break;
+		iterations *= 2;
 	}
 	for (unsigned i = 0; i < 2 * ELAPSED_PAIRS; i++) {
 		const uint64_t arguments[6] = { iterations << i % 2 };

@@ -88,11 +88,10 @@ static int64_t plateau_allowed(const struct relation *r, const struct writer_not
 
 static bool comparable(const struct relation *r, const struct writer_note *a, const struct writer_note *b)
 {
-	if (r->kind == RELATION_NEEDS)
-		return a->has_value && b->has_value && a->status == ROW_OK;
-	if (r->kind == RELATION_REACHES && b->status == ROW_UNPROVEN) /* the few lines of the other row may find some open pages too: `part` found more */
-		return a->has_value && b->has_value && a->status == ROW_OK;
-	return a->has_value && b->has_value && (a->status == ROW_OK) == (b->status == ROW_OK);
+	/* REACHES beside an unproven row: its few lines may find some open pages too, and `part` found more. */
+	const bool beside_unproven = r->kind == RELATION_NEEDS || (r->kind == RELATION_REACHES && b->status == ROW_UNPROVEN);
+
+	return a->has_value && b->has_value && (a->status == ROW_OK) == (beside_unproven || b->status == ROW_OK);
 }
 
 /* What the relation's row is compared with: the other row's value, or its plateau; 0: it has none. */

@@ -106,24 +106,20 @@ static void test_loop_random_machines_are_found_again(void **state)
 static unsigned judge_files(const char *files, const char *rows_asked)
 {
 	unsigned bad = 0;
-	static char text[TEXT_BYTES * 4];
 	static struct loop_run r;
 
 	for (size_t n; files += strspn(files, " "), n = strcspn(files, " "), n; files += n) {
 		char path[512];
 		unsigned missed, met;
 		snprintf(path, sizeof(path), "%.*s", (int)n, files);
-		FILE *f = fopen(path, "r");
-		if (!f)
-			fail_msg("%s does not open", path);
-		text[fread(text, 1, sizeof(text) - 1, f)] = 0;
-		fclose(f);
+		char *text = loop_file(path);
 		loop_open(&r, text);
 		loop_suite(&r, rows_asked ? rows_asked : "full");
 		met = loop_meets(&r, text, &missed);
 		fprintf(stderr, "%s: %u rows found again, %u miss\n", path, met, missed);
 		bad += missed != 0;
 		loop_close(&r);
+		free(text);
 	}
 	return bad;
 }
@@ -215,13 +211,9 @@ static void test_loop_fill_buffers_are_told_from_queues_and_load_buffers(void **
 		{ "sq", "entries", "5", ROW_UNPROVEN, 5, "a queue beyond the fill buffers" }, { "core", "load_buffers", "4", ROW_UNPROVEN, 4, "the load buffer" },
 	};
 	static struct loop_run r;
-	char text[8192] = { 0 };
-	FILE *f = fopen("tests/machines/memory/short_queue.machine", "r");
+	char *text = loop_file("tests/machines/memory/short_queue.machine");
 
 	(void)state;
-	assert_non_null(f);
-	assert_true(fread(text, 1, sizeof(text) - 1, f) > 0);
-	fclose(f);
 	for (unsigned i = 0; i < COUNT_OF(cases); i++) {
 		char *long_queue = loop_changed(text, "gq", "read", "32"), *changed = loop_changed(long_queue, cases[i].section, cases[i].key, cases[i].value);
 
@@ -238,6 +230,7 @@ static void test_loop_fill_buffers_are_told_from_queues_and_load_buffers(void **
 		free(long_queue);
 		free(changed);
 	}
+	free(text);
 }
 
 /* A baseline with more pages than the ITLB holds is detected by the second level's hits, which are subtracted. */
@@ -323,6 +316,22 @@ static void test_loop_l2_port_that_takes_longer_than_a_hit(void **state)
 	}
 }
 
+/* Runs rows of a built-in machine with those fields; `row` among them ends with that status, and its reason has `reason`. */
+static void row_ends(const char *machine, const char *fields, const char *rows_asked, const char *name, enum row_status status, const char *reason)
+{
+	static struct loop_run r;
+	char *changed = loop_built_in_changed(machine, fields);
+
+	loop_open(&r, changed);
+	loop_suite(&r, rows_asked);
+	const struct row_result *row = memory_host_result(&r.host, name);
+	print_message("%s, %s: %s, %lld, %s %s\n", fields, row->name, row_status_name(row->status), (long long)row->value_milli, row->reason, row->proof);
+	assert_int_equal(row->status, status);
+	assert_non_null(strstr(row->reason, reason));
+	loop_close(&r);
+	free(changed);
+}
+
 /* A level below with random replacement holds a part of a stream's lines, and the stream is faster than its level. So does an L2 that more cores share than run. */
 static void test_loop_streams_of_a_level_come_from_it(void **state)
 {
@@ -332,21 +341,10 @@ static void test_loop_streams_of_a_level_come_from_it(void **state)
 		{ "nehalem-ep", "l1d.policy=2,l1d.bytes=49152,l1d.ways=12", "copy.l2_all.bandwidth", ROW_UNPROVEN },
 		{ "sierra-forest", "topology.cores=4,topology.sockets=1,topology.nodes=1,l2.bytes=1048576,l3.bytes=6291456,l3.slices=2,l3.ways=12,gq.read=60", "copy.l3_all.bandwidth", ROW_OK },
 	};
-	static struct loop_run r;
 
 	(void)state;
-	for (unsigned i = 0; i < COUNT_OF(cases); i++) {
-		char *changed = loop_built_in_changed(cases[i].machine, cases[i].fields);
-
-		loop_open(&r, changed);
-		loop_suite(&r, cases[i].row);
-		const struct row_result *row = memory_host_result(&r.host, cases[i].row);
-		print_message("%s, %s: %s, %lld, %s %s\n", cases[i].fields, row->name, row_status_name(row->status), (long long)row->value_milli, row->reason, row->proof);
-		assert_int_equal(row->status, cases[i].status);
-		assert_true(row->status == ROW_OK || strstr(row->reason, "counted "));
-		loop_close(&r);
-		free(changed);
-	}
+	for (unsigned i = 0; i < COUNT_OF(cases); i++)
+		row_ends(cases[i].machine, cases[i].fields, cases[i].row, cases[i].row, cases[i].status, cases[i].status == ROW_OK ? "" : "counted ");
 }
 
 /* Code that its level lacks comes from the next one: an L3 that replaces by a tree of nine ways keeps an earlier row's lines (79.2 cycles for 65, ok,
@@ -358,40 +356,26 @@ static void test_loop_code_that_its_level_lacks_is_not_ok(void **state)
 		  "frontend.l1i_l3.penalty", ROW_UNPROVEN, "counted " },
 		{ "pentium4", "l1i.bytes=131072,l1i.ways=8,l2.bytes=196608,l2.ways=12", "frontend.l1i_l2.penalty", "frontend.l1i_l2.penalty", ROW_UNSUPPORTED, "would not stay in the L2" },
 	};
-	static struct loop_run r;
 
 	(void)state;
-	for (unsigned i = 0; i < COUNT_OF(cases); i++) {
-		char *changed = loop_built_in_changed(cases[i].machine, cases[i].fields);
-
-		loop_open(&r, changed);
-		loop_suite(&r, cases[i].rows);
-		const struct row_result *row = memory_host_result(&r.host, cases[i].row);
-		print_message("%s, %s: %s, %lld, %s\n", cases[i].fields, row->name, row_status_name(row->status), (long long)row->value_milli, row->reason);
-		assert_int_equal(row->status, cases[i].status);
-		assert_non_null(strstr(row->reason, cases[i].reason));
-		loop_close(&r);
-		free(changed);
-	}
+	for (unsigned i = 0; i < COUNT_OF(cases); i++)
+		row_ends(cases[i].machine, cases[i].fields, cases[i].rows, cases[i].row, cases[i].status, cases[i].reason);
 }
 
 /* A constant uncore clock does not look as if it had moved (1.347 GHz for 1.399 in the first row, and 48 rows after it were unproven). */
 static void test_loop_streams_of_two_states_leave_the_uncore_clock_alone(void **state)
 {
-	static char text[TEXT_BYTES];
 	static struct loop_run r;
-	FILE *f = fopen("tests/machines/memory/two_states.machine", "r");
+	char *text = loop_file("tests/machines/memory/two_states.machine");
 
 	(void)state;
-	assert_non_null(f);
-	text[fread(text, 1, sizeof(text) - 1, f)] = 0;
-	fclose(f);
 	loop_open(&r, text);
 	loop_suite(&r, "triad.dram.bandwidth,load.dram_overlap.interval");
 	const struct row_result *row = memory_host_result(&r.host, "load.dram_overlap.interval");
 	print_message("%s: %s, %lld, %s\n", row->name, row_status_name(row->status), (long long)row->value_milli, row->reason);
 	assert_int_equal(row->status, ROW_OK);
 	loop_close(&r);
+	free(text);
 }
 
 /* Cores with two threads do not exceed the entries of their socket's queue either: 60 lines in flight for 142 ns each (27.9 GB/s while the pool forgot some). */

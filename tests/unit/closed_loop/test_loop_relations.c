@@ -14,7 +14,6 @@
 #include "pmu/text.h"
 #include "tests/unit/support/closed_loop.h"
 
-#define TEXT_BYTES 65536
 #define SAME_PERMILLE 12      /* between two values of one row, each a mean of means with an error of at most 1/300 */
 #define OPEN_PERMILLE 30      /* with open pages values depend on the arrays' addresses */
 #define LATENCY_PERMILLE 10
@@ -39,18 +38,6 @@ static const struct variant { const char *label, *before; uint64_t seed; unsigne
 };
 
 struct value { bool there, bandwidth; int64_t milli; };
-
-static const char *file_text(const char *path)
-{
-	static char text[TEXT_BYTES];
-	FILE *f = fopen(path, "r");
-
-	if (!f)
-		fail_msg("%s does not open", path);
-	text[fread(text, 1, sizeof(text) - 1, f)] = 0;
-	fclose(f);
-	return text;
-}
 
 /* A field's value in a file; false: the file does not give it. */
 static bool given(const char *text, const char *section, const char *key, uint64_t *value)
@@ -175,7 +162,7 @@ static void hold(const char *machines, const char *which)
 		char name[256], list[1024], *save = NULL;
 
 		snprintf(name, sizeof(name), "%.*s", (int)n, machines);
-		char *text = strdup(strchr(name, '.') ? file_text(name) : loop_built_in(name));
+		char *text = strchr(name, '.') ? loop_file(name) : strdup(loop_built_in(name));
 
 		snprintf(list, sizeof(list), "%s", which);
 		for (char *row = strtok_r(list, ",", &save); row; row = strtok_r(NULL, ",", &save))

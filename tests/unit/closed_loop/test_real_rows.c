@@ -17,7 +17,6 @@
 
 #include "tests/unit/support/closed_loop.h"
 
-#define TEXT_BYTES       131072
 #define REPETITIONS      5u
 #define MACHINES_PRESET  "core2 haswell-ep zen4"
 #define ROWS_PRESET      "load.l1.latency,load.l2.*,load.l3.*,load.dram_local.*,tlb.dtlb_4k.*,tlb.stlb_walk_4k.*,store.*,split.*,branch.*,exec.*.latency,sync.lock.*,frontend.*,triad.l1.bandwidth,triad.l2.bandwidth"
@@ -75,21 +74,6 @@ static unsigned compare(const char *machine, const char *text)
 	return differ;
 }
 
-static char *text_of(const char *machine)
-{
-	char *text = calloc(1, TEXT_BYTES);
-	FILE *f = strchr(machine, '/') ? fopen(machine, "r") : NULL;
-
-	assert_non_null(text);
-	if (f) {
-		text[fread(text, 1, TEXT_BYTES - 1, f)] = 0;
-		fclose(f);
-	} else {
-		snprintf(text, TEXT_BYTES, "%s", loop_built_in(machine));
-	}
-	return text;
-}
-
 static void test_real_rows_equal_simulated_ones(void **state)
 {
 	const char *asked = getenv("REAL_MACHINES"), *rows_asked = getenv("REAL_ROWS");
@@ -98,7 +82,7 @@ static void test_real_rows_equal_simulated_ones(void **state)
 
 	(void)state;
 	for (char *machine = strtok_r(machines, " ", &save); machine; machine = strtok_r(NULL, " ", &save)) {
-		char *text = text_of(machine);
+		char *text = strchr(machine, '/') ? loop_file(machine) : strdup(loop_built_in(machine));
 
 		measure(&simulated, text, ACCESS_SIM, rows_asked ? rows_asked : ROWS_PRESET, NULL);
 		measure(&real, text, ACCESS_HW, rows_asked ? rows_asked : ROWS_PRESET, NULL);

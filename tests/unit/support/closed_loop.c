@@ -12,6 +12,8 @@
 
 #include <cmocka.h>
 
+#define FILE_BYTES 131072u
+
 char *loop_changed(const char *text, const char *section, const char *key, const char *value)
 {
 	struct ini ini;
@@ -52,6 +54,18 @@ char *loop_built_in_changed(const char *machine, const char *list)
 		out = more;
 	}
 	return out;
+}
+
+char *loop_file(const char *path)
+{
+	char *text = calloc(1, FILE_BYTES);
+	FILE *f = fopen(path, "r");
+
+	if (!f || !text)
+		fail_msg("%s does not open", path);
+	assert_true(fread(text, 1, FILE_BYTES, f) < FILE_BYTES);
+	fclose(f);
+	return text;
 }
 
 const char *loop_built_in(const char *name)

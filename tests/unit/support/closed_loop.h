@@ -32,6 +32,8 @@ char *loop_changed(const char *text, const char *section, const char *key, const
 char *loop_machine(const char *name, const char *const (*fields)[3], unsigned count);
 /* The text of a built-in machine with each of "section.key=value,..." replaced or added; to be freed. */
 char *loop_built_in_changed(const char *machine, const char *list);
+/* Text of a machine file, to be freed; a path that does not open fails the test. */
+char *loop_file(const char *path);
 /* Text of a built-in machine; valid until the next call. */
 const char *loop_built_in(const char *name);
 
